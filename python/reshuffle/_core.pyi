@@ -77,7 +77,6 @@ __all__ = [
     "tokenize",
     "tokenizers",
     "tune_l1",
-    "tune_l1_loss",
     "tune_line_search",
     "tune_mert",
     "tune_mira",
@@ -1426,23 +1425,6 @@ def tune_oracle(
     Returns the entries (N,), and the scores at the start and at the end of every search (M + random_starts, 2).
     """
 
-def tune_l1_loss(
-    offsets: NDArray[np.int64],
-    dense: NDArray[np.float64],
-    sparse: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int] | None,
-    targets: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    *,
-    threads: int = 0,
-    progress: Progress | None = None,
-) -> tuple[float, NDArray[np.float64]]:
-    """The loss −Σ ln p(target), and its derivatives with respect to the weights, (D + S,).
-
-    ``offsets`` has the first of the K candidates of each of the N lists, and K, (N + 1,). ``dense`` has the shape
-    (K, D). ``sparse`` has the limits of rows (K + 1,), features, values and the number S of features. ``targets`` are
-    numbers within their lists, from 0. Arrays may be mapped files: they are read in passes.
-    """
-
 def tune_l1(
     offsets: NDArray[np.int64],
     dense: NDArray[np.float64],
@@ -1458,7 +1440,11 @@ def tune_l1(
 ) -> tuple[NDArray[np.float64], list[int], list[tuple[int, int, float, float, float, int]], tuple[float, float]]:
     """Minimize the loss plus ``gamma`` · ‖w‖₁ by grafting. See :func:`reshuffle.tune.fit_l1`.
 
-    Arrays are those of :func:`tune_l1_loss`. Step i adds at most ``per_step[i]`` features; the last number holds for
+    The loss is −Σ ln p(target). ``offsets`` has the first of the K candidates of each of the N lists, and K, (N + 1,).
+    ``dense`` has the shape (K, D). ``sparse`` has the limits of rows (K + 1,), features, values and the number S of
+    features. ``targets`` are numbers within their lists, from 0. Arrays may be mapped files: they are read in passes.
+
+    Step i adds at most ``per_step[i]`` features; the last number holds for
     all later steps. The result has the weights (D + S,), the features in the order of their selection, the steps
     (selected, not zero, steepest derivative, loss, objective, Newton steps), and the largest violations of the
     conditions of the optimum among the selected features and among the others.

@@ -268,7 +268,6 @@ def cases_of_tuning() -> Iterator[Case]:
     starts = np.array([[3, 40]])
     oracle: dict[str, Any] = {"worst": False, "random_starts": 1, "seed": 1, "threads": 2}
     yield _core.tune_oracle, [OFFSETS, COUNTS[0], BLEU, starts], oracle
-    yield _core.tune_l1_loss, [*lists, targets, ONES], {"threads": 2}
     per_step: dict[str, Any] = {"per_step": [1, 2], "limit": 3, "tolerance": 1e-2}
     yield _core.tune_l1, [*lists, targets], {"gamma": 1.0, **per_step, "threads": 2}
     mira: dict[str, Any] = {"epochs": 2, "c": 0.01, "decay": 0.999, "background": "hope", "safe_hope": False}

@@ -24,7 +24,7 @@ from conftest import Outcome
 from known import known
 from programs import Program, program
 from reshuffle import RunComparison, metric, read_json, tokenize
-from reshuffle.compat.multeval import arguments, evaluation, main, nbest, segments
+from reshuffle.compat.multeval import arguments, evaluation, main, nbest
 from reshuffle.compat.multeval.java import as_double, fixed
 from reshuffle.compat.multeval.metrics import counts_of, metrics_named
 from reshuffle.compat.multeval.outputs import EMPTY_TOKEN, normalized, read_texts, with_split_tokens
@@ -271,7 +271,7 @@ def test_the_pvalues_in_the_documentation(data: Path) -> None:
     files = {f"--{system}": [str(data / SET / system / f"opt{run}.txt") for run in range(3)] for system in SYSTEMS[:2]}
     texts = read_texts([str(data / SET / "ref.txt")], files)
     metrics = metrics_named(["bleu", "ter", "length"], OPTIONS)
-    done = segments.Evaluated(texts, metrics, counts_of(metrics, texts.distinct, texts.references, None))
+    done = evaluation.Evaluated.of(texts, metrics, None)
     options = {"test": [unit for unit, *_ in shown], "ar_shuffles": 10_000, "boot_samples": 10_000}
     result = evaluation.compared(done, argparse.Namespace(**options, seed=12345, threads=0))
     ours = {(each.exchange, each.metric): f"{each.pvalue:.4f}".lstrip("0") for each in result.comparisons}
@@ -491,8 +491,9 @@ def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -
     scores = [np.array([float(pair[k]) for group in groups for pair in group]) for k in range(2)]
     metrics = metrics_named(["ter", "bleu"], OPTIONS)
     n = len(segments)
-    found = nbest.rank(scores, nbest.Hypotheses(segments, [""] * n, [""] * n, [0.0] * n), metrics)
-    assert found.ranks.tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
+    hypotheses = nbest.Hypotheses(segments, [""] * n, [""] * n, [0.0] * n)
+    found = map(hypotheses.ranks, nbest.ranked(scores, hypotheses, metrics))
+    assert np.column_stack([*found]).tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
 
 
 # Errors.

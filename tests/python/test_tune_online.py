@@ -14,7 +14,7 @@ from scipy.optimize import approx_fprime, minimize
 from budgets import budget
 from kbest_files import Floats, Ints, Lists, kbest, start
 from reshuffle import InputError, InputWarning, _core, derive_seed, metric, tune
-from reshuffle.tune import online
+from reshuffle.tune import linear
 from told import assert_raises
 
 BLEU = _core.Metric("bleu", {"tokenize": "none"})
@@ -331,7 +331,7 @@ def test_pro_warns_of_runs_that_end_before_the_optimum(folder: Path, monkeypatch
     lists, _ = read(folder)
     scores = np.random.default_rng(1).random(len(lists.dense))
     found = tune.pro(lists, scores, seeds=[1, 2])
-    monkeypatch.setattr(online, "NEWTON_STEPS", 2)
+    monkeypatch.setattr(linear, "NEWTON_STEPS", 2)
     with pytest.warns(InputWarning, match="^2 runs of PRO ended before the optimum, after 2 steps: raise the penalty$"):
         early = tune.pro(lists, scores, seeds=[1, 2])
     assert (early.trace[:, 2] > found.trace[:, 2]).all()

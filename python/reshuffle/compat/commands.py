@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -36,8 +36,13 @@ class Parser(argparse.ArgumentParser):
         raise InputError(message)
 
 
-def run(program: str, job: Callable[[], str], option_named: Callable[[str], str] = str) -> int:
-    """Print what ``job`` returns, and return the exit code.
+def run(
+    program: str,
+    job: Callable[[list[str]], str],
+    arguments: Sequence[str] | None,
+    option_named: Callable[[str], str] = str,
+) -> int:
+    """Print what ``job`` returns for the arguments, by default those of the process, and return the exit code.
 
     2 for wrong input and for output that cannot be written, 3 if memory runs out, with one line on standard error that
     begins with ``program``. ``option_named`` turns names of arguments in messages into those of options.
@@ -54,7 +59,7 @@ def run(program: str, job: Callable[[], str], option_named: Callable[[str], str]
         with warnings.catch_warnings():
             warnings.simplefilter("always", InputWarning)
             warnings.showwarning = show  # type: ignore[assignment]
-            output = job()
+            output = job(sys.argv[1:] if arguments is None else list(arguments))
         # Bytes, because texts are UTF-8 whatever the locale.
         sys.stdout.flush()
         sys.stdout.buffer.write(output.encode("utf-8", "surrogateescape"))

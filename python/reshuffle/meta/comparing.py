@@ -21,7 +21,7 @@ from ..inference.rankings import ranked
 from ..inference.running import run_on_test_set
 from ..metrics.base import Scores, thread_count
 from ..options.declare import taken
-from ..options.meta import Averages, Evaluation
+from ..options.meta import Averages, Segments, Systems
 from ..resampling import Pairs, Replicates, Sample
 from ..resampling.averaged import AveragedMetric, AveragedSample
 from ..results import ConfidenceInterval
@@ -29,9 +29,10 @@ from ..results.studies import MetricAgreement, MetricDifference, MetricGroup
 from ..seeds import derive_seed
 from ..settings import ComparisonSettings, Resampling, levels
 from ..validate import check_name
-from .coefficients import TESTS
+from .coefficients import COEFFICIENTS, TESTS
+from .jackknife import AveragedErrors, Errors, TTest, t_test
+from .material import JudgedSet
 from .samples import DECIMALS
-from .standard_errors import AveragedErrors, Errors, TTest, t_test
 from .values import Values
 from .williams import WilliamsResult, williams
 
@@ -58,8 +59,16 @@ class Testing:
     resampling: Resampling
 
     @classmethod
-    def from_options(cls, options: Evaluation, progress: Progress | None) -> Testing:
-        """From the options of a function, and what watches it."""
+    def on(cls, sets: Sequence[JudgedSet], options: Segments | Systems, progress: Progress | None) -> Testing:
+        """From the options of a function, and what watches it.
+
+        :class:`InputError` for a baseline that is no metric of the test sets, and for averages as
+        :func:`check_averages`.
+        """
+        labels = [m.label for m in sets[0].metrics]
+        if options.baseline is not None and options.baseline not in labels:
+            raise unknown_name("baseline metric", options.baseline, labels)
+        check_averages(options.average, [each.name for each in sets])
         return taken(
             cls,
             options,
@@ -97,11 +106,6 @@ class Testing:
     def in_core(self) -> dict[str, Any]:
         """The threads and the progress, as functions of the core take them."""
         return {"threads": thread_count(self.resampling.threads), "progress": self.resampling.progress}
-
-    def check(self, labels: Sequence[str]) -> None:
-        """:class:`InputError` for a baseline that is no metric."""
-        if self.baseline is not None and self.baseline not in labels:
-            raise unknown_name("baseline metric", self.baseline, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +145,13 @@ class Question:
     """At system level, on how many segments each metric scored the systems; None where its scores are given."""
     judged_segments: int | None = None
     """At system level, how many segments people judged; None where they scored systems as a whole."""
+
+    @classmethod
+    def on(cls, test_set: JudgedSet, level: str, grouping: str | None, coefficient: str, values: Values) -> Question:
+        """With these values, of which some may not be defined, and as yet without samples."""
+        labels, rows = tuple(m.label for m in test_set.metrics), np.flatnonzero(~np.isnan(values.value)).tolist()
+        ties = COEFFICIENTS[coefficient].ties
+        return cls(test_set.name, level, grouping, coefficient, ties, labels, values, rows)
 
     @property
     def key(self) -> tuple[str | None, str]:

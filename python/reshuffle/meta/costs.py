@@ -32,12 +32,11 @@ def check_costs(questions: list[tuple[JudgedSet, str, str]], testing: Testing) -
     """Warn of questions (test set, grouping, coefficient) that take minutes, and refuse those that are too large."""
     seconds: dict[str, float] = {}
     for test_set, grouping, coefficient in questions:
-        human = test_set.human
-        if not COEFFICIENTS[coefficient].calibrated or human is None or human.segments is None:
+        human = test_set.human_cells
+        if not COEFFICIENTS[coefficient].calibrated or human is None:
             continue
         metrics = [m for m in test_set.metrics if m.segments is not None]
-        there = ~np.isnan(human.segments)
-        pairs, (drawn, shuffled) = pairs_of_outputs(there, grouping), _replicates(testing, len(metrics))
+        pairs, (drawn, shuffled) = pairs_of_outputs(~np.isnan(human), grouping), _replicates(testing, len(metrics))
         if (drawn or shuffled) and pairs > MOST_PAIRS:
             raise InputError(
                 f"{coefficient} with grouping {grouping!r} calibrates ties on {pairs:,} pairs of outputs, again in "

@@ -77,17 +77,16 @@ def people(test_set: JudgedSet, scores: Scores | None) -> Iterator[HumanScores]:
     n = len(test_set.systems)
     judged = np.zeros((n, test_set.n_segments), dtype=np.bool_)
     counts = np.zeros(n, dtype=np.int64)
-    judgments, human = test_set.judgments, test_set.human
+    judgments, cells = test_set.judgments, test_set.human_cells
     if judgments is not None:
         for side in (judgments.better, judgments.worse):
             judged[side, judgments.segment] = True
             np.add.at(counts, side, judgments.votes)
-    if human is not None and human.segments is not None:
-        there = ~np.isnan(human.segments)
+    if cells is not None:
+        there = ~np.isnan(cells)
         judged |= there
         counts += there.sum(axis=1)
-        means = mean_of_scores(human.segments)
-        scores = (means if human.higher_is_better else -means) if scores is None else scores
+        scores = mean_of_scores(cells) if scores is None else scores
     for at, system in enumerate(test_set.systems):
         score = None if scores is None or np.isnan(scores[at]) else float(scores[at])
         yield HumanScores(test_set.name, system, score, int(judged[at].sum()), int(counts[at]))

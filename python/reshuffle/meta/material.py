@@ -61,6 +61,14 @@ class JudgedSet:
         missing = np.full((len(self.systems), self.n_segments), np.nan)
         return np.stack([missing if m.segments is None else m.sign * m.segments for m in self.metrics])
 
+    @property
+    def human_cells(self) -> Scores | None:
+        """The scores of segments by people, higher for better, NaN for missing ones: (N, S). None if there are none."""
+        human = self.human
+        if human is None or human.segments is None:
+            return None
+        return human.segments if human.higher_is_better else -human.segments
+
     def __post_init__(self) -> None:
         if not self.metrics:
             raise InputError("no metrics: expected at least one")

@@ -23,6 +23,7 @@ from ..resampling import CountSample, Pairs, Sample
 from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
 from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
 from ..resampling.units import Strata
+from .metric_scores import MetricScores
 from .values import group_values, in_steps, mean_of_cells, without_exponent
 
 # Values that are equal in exact arithmetic may differ by rounding errors, which tests must not take for differences.
@@ -74,15 +75,22 @@ def ratio_sample(name: str, numerators: Counts, denominators: Counts, strata: St
     return CountSample.from_counts(Agreement.ratio(name), counts, "segment", strata)
 
 
-class Replicated(Sample):
-    """A sample whose replicates are computed anew by functions of the core, or from scores of systems.
-
-    Subclasses have :meth:`after_swaps`, :meth:`on_draws` or both.
-    """
+@dataclass(eq=False)
+class CoreSample(Sample):
+    """M metrics by values that are computed anew in every replicate, by functions of the core or as subclasses do."""
 
     of: ClassVar[str] = "agreement with people"
-    metric: Agreement
     unit: ClassVar[str] = "segment"
+
+    metric: Agreement
+    scores: Scores
+    """Shape (M,). The observed values."""
+    n_units: int
+    """S."""
+    swapped: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The differences of pairs of metrics, (P, 2), after swaps: (P, n); it takes ``Batch.keywords``, too."""
+    drawn: Callable[..., Scores] | None = field(default=None, repr=False)
+    """The values on draws, NaN where they are not defined: (M, n); it takes ``Batch.keywords``."""
 
     def round_score(self, value: float) -> float:
         """The value without the digits that rounding errors decide."""
@@ -93,44 +101,22 @@ class Replicated(Sample):
         """See :attr:`Sample.batch_size`. Large, because the core sorts scores anew for each batch."""
         return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
 
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The differences of P pairs of metrics, (P, 2), after swaps of their scores: (P, n)."""
-        self.refuse("shuffles")
-
-    def on_draws(self, batch: Batch) -> Scores:
-        """The values on draws, NaN where they are not defined: (M, n)."""
-        self.refuse("draws")
-
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`. What differs from the observed one by rounding only is equal to it."""
-        return with_ties(self.after_swaps(np.array(pairs, dtype=np.int64).reshape(-1, 2), batch), pairs, self.scores)
+        if self.swapped is None:
+            self.refuse("shuffles")
+        array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return with_ties(self.swapped(array, **batch.keywords), pairs, self.scores)
 
     def draw_scores(self, batch: Batch) -> Scores:
         """See :meth:`Sample.draw_scores`. A draw without a value for some metric is replaced by the next one."""
         return np.round(with_values(self.on_draws(batch)), DECIMALS)
 
-
-@dataclass(eq=False)
-class CoreSample(Replicated):
-    """M metrics by values that a function of the core computes anew in every replicate."""
-
-    metric: Agreement
-    scores: Scores
-    """Shape (M,). The observed values."""
-    n_units: int
-    """S."""
-    swapped: Callable[..., Scores] | None = field(default=None, repr=False)
-    """The differences of pairs of metrics, (P, 2), after swaps: (P, n); it takes ``Batch.keywords``, too."""
-    drawn: Callable[..., Scores] | None = field(default=None, repr=False)
-    """The values on draws: (M, n); it takes ``Batch.keywords``."""
-
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """See :meth:`Replicated.after_swaps`."""
-        return super().after_swaps(pairs, batch) if self.swapped is None else self.swapped(pairs, **batch.keywords)
-
     def on_draws(self, batch: Batch) -> Scores:
-        """See :meth:`Replicated.on_draws`."""
-        return super().on_draws(batch) if self.drawn is None else self.drawn(**batch.keywords)
+        """See :attr:`drawn`."""
+        if self.drawn is None:
+            self.refuse("draws")
+        return self.drawn(**batch.keywords)
 
 
 # Not for draws, of which one without a value is replaced by the next one.
@@ -227,31 +213,30 @@ def _short(numbers: Scores, units: Scores) -> Scores:
 class SystemDraws:
     """The scores of N systems by people and by M metrics on draws of segments, which all coefficients share."""
 
-    samples: Sequence[CountSample | None]
-    """The counts of each metric, whose formula scores every draw. None for a metric that has only scores of systems,
-    which are the same in every draw.
-    """
-    given: Scores
-    """Shape (M, N). The observed scores of systems, higher for better."""
-    signs: Sequence[int]
-    """−1 for metrics where lower is better."""
-    people: Callable[[Batch], Scores] | None
-    """The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw."""
+    metrics: Sequence[MetricScores]
+    """Their counts give the scores of each draw. Scores of systems without counts are the same in every draw."""
     human: Scores
     """Shape (N,). The observed human scores."""
+    people: Callable[[Batch], Scores] | None
+    """The human scores on the draws of a batch, (n, N); None for scores that are the same in every draw."""
     n_segments: int
     """S."""
     _last: tuple[tuple[int, int, int], Scores] | None = field(default=None, init=False)
 
+    @lazy
+    def given(self) -> Scores:
+        """The observed scores of systems, higher for better: (M, N)."""
+        return np.stack([m.sign * m.system_scores for m in self.metrics])
+
     @property
     def varies(self) -> bool:
         """Whether anything differs between draws."""
-        return self.people is not None or any(sample is not None for sample in self.samples)
+        return self.people is not None or any(m.sample is not None for m in self.metrics)
 
     @property
     def batch_size(self) -> int:
         """As many draws as the sums of one metric, those of all votes, or the scores of all metrics may take."""
-        counted = [each.totals.size for each in self.samples if each is not None]
+        counted = [m.sample.totals.size for m in self.metrics if m.sample is not None]
         return max(1, BATCH_CELLS // max([2 * len(self.human) ** 2, self.given.size, *counted]))
 
     def scores(self, batch: Batch) -> Scores:
@@ -260,29 +245,22 @@ class SystemDraws:
         if self._last is None or self._last[0] != key:
             shape = batch.n, len(self.human)
             found = [np.broadcast_to(self.human, shape) if self.people is None else self.people(batch)]
-            for sample, given, sign in zip(self.samples, self.given, self.signs, strict=True):
-                found.append(np.broadcast_to(given, shape) if sample is None else sign * drawn_scores(sample, batch))
+            for m, given in zip(self.metrics, self.given, strict=True):
+                same, counts = np.broadcast_to(given, shape), m.sample
+                found.append(same if counts is None else m.sign * drawn_scores(counts, batch))
             self._last = key, np.stack(found)
         return self._last[1]
 
 
-@dataclass(eq=False)
-class DrawnSystems(Replicated):
+@dataclass(eq=False, kw_only=True)
+class DrawnSystems(CoreSample):
     """M metrics by their agreement with human scores of systems, on draws of segments."""
 
-    metric: Agreement
     draws: SystemDraws = field(repr=False)
     rows: Sequence[int]
     """The metrics among those of ``draws``."""
     systems: NDArray[np.intp]
     """Shape (N',). The systems among those of ``draws``."""
-    scores: Scores
-    """Shape (M,). The observed values."""
-
-    @property
-    def n_units(self) -> int:
-        """S."""
-        return self.draws.n_segments
 
     @property
     def batch_size(self) -> int:
@@ -290,7 +268,7 @@ class DrawnSystems(Replicated):
         return self.draws.batch_size
 
     def on_draws(self, batch: Batch) -> Scores:
-        """See :meth:`Replicated.on_draws`."""
+        """See :attr:`CoreSample.drawn`."""
         drawn = self.draws.scores(batch)[:, :, self.systems]
         human, metrics = drawn[0], drawn[1:][list(self.rows)]
         values, *_ = group_values(self.metric.name, "sys", metrics, human)

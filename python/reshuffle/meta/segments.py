@@ -20,13 +20,12 @@ from ..resampling import CountSample
 from ..resampling.units import Strata
 from ..results.studies import MetaEvaluation
 from .coefficients import COEFFICIENTS, SEGMENT, TESTS
-from .comparing import Answer, Question, Testing, answered, averages_of, check_averages, set_seed
+from .comparing import Answer, Question, Testing, answered, averages_of, set_seed
 from .costs import check_costs
 from .evaluation import evaluation, people
-from .left_out import LeftOut, Votes, values_left_out, votes_left_out
+from .jackknife import FEWEST, LeftOut, Votes, two_way, values_left_out, votes_left_out
 from .material import JudgedSet, as_sets
 from .samples import Agreement, Cells, CoreSample, matrix_sample, ratio_sample, standardized
-from .standard_errors import FEWEST, two_way
 from .values import NO_SEGMENTS, NO_VOTES, Values, in_steps, matrix_values, tau_parts, vote_values
 
 # What is asked by default: of votes, and of human scores.
@@ -75,46 +74,42 @@ def segments(options: Segments) -> MetaEvaluation:
     """
     sets = as_sets(options.test_sets)
     with reported(options.progress) as watched:
-        return _evaluated(sets, options, Testing.from_options(options, watched))
-
-
-def _evaluated(sets: Sequence[JudgedSet], options: Segments, testing: Testing) -> MetaEvaluation:
-    """The agreement on checked test sets."""
-    testing.check([m.label for m in sets[0].metrics])
-    check_averages(options.average, [each.name for each in sets])
-    answers: list[Answer] = []
-    asked = [(each, *question) for each in sets for question in _questions(options, each)]
-    check_costs(asked, testing)
-    testing.announce(
-        [(f"{name} {each.name}".rstrip(), COSTS.get(grouping, COSTS["none"])) for each, grouping, name in asked]
-    )
-    for test_set, grouping, coefficient in asked:
-        if grouping == "votes":
-            question = _of_votes(test_set.name, [test_set], coefficient, options, testing)
-        else:
-            question = _of_cells(test_set, grouping, coefficient, testing)
-        answers.append(answered(question, testing, set_seed(testing.resampling.seed, sets.index(test_set), len(sets))))
-    if not answers:
-        raise InputError("people scored systems but no segments: use meta.systems (reshuffle meta systems)")
-    if len(sets) > 1:
-        answers += list(_over_sets(sets, answers, options, testing))
-    plan = {
-        "coefficients": list(dict.fromkeys(answer.question.coefficient for answer in answers)),
-        "groupings": list(dict.fromkeys(answer.question.grouping for answer in answers)),
-        "ties": options.ties,
-        "minimum_difference": options.minimum_difference,
-        "average": options.average if len(sets) > 1 else False,
-        "pooled": options.pooled and len(sets) > 1,
-    }
-    return evaluation(SEGMENT, sets, answers, plan, testing, [each for s in sets for each in people(s, None)])
+        testing = Testing.on(sets, options, watched)
+        answers: list[Answer] = []
+        asked = [(each, *question) for each in sets for question in _questions(options, each)]
+        check_costs(asked, testing)
+        testing.announce(
+            [(f"{name} {each.name}".rstrip(), COSTS.get(grouping, COSTS["none"])) for each, grouping, name in asked]
+        )
+        for test_set, grouping, coefficient in asked:
+            if grouping == "votes":
+                question = _of_votes(test_set.name, [test_set], coefficient, options, testing)
+            else:
+                question = _of_cells(test_set, grouping, coefficient, testing)
+            answers.append(
+                answered(question, testing, set_seed(testing.resampling.seed, sets.index(test_set), len(sets)))
+            )
+        if not answers:
+            raise InputError("people scored systems but no segments: use meta.systems (reshuffle meta systems)")
+        if len(sets) > 1:
+            answers += list(_over_sets(sets, answers, options, testing))
+        plan = {
+            "coefficients": list(dict.fromkeys(answer.question.coefficient for answer in answers)),
+            "groupings": list(dict.fromkeys(answer.question.grouping for answer in answers)),
+            "ties": options.ties,
+            "minimum_difference": options.minimum_difference,
+            "average": options.average if len(sets) > 1 else False,
+            "pooled": options.pooled and len(sets) > 1,
+        }
+        return evaluation(SEGMENT, sets, answers, plan, testing, [each for s in sets for each in people(s, None)])
 
 
 def _questions(options: Segments, test_set: JudgedSet) -> list[tuple[str, str]]:
     """The groupings and coefficients for the judgments of a test set."""
-    has_scores = test_set.human is not None and test_set.human.segments is not None
     wanted = options.coefficients
     if wanted is None:
-        wanted = (*(OF_VOTES if test_set.judgments is not None else ()), *(OF_SCORES if has_scores else ()))
+        of_scores = () if test_set.human_cells is None else OF_SCORES
+        wanted = (*(OF_VOTES if test_set.judgments is not None else ()), *of_scores)
     found: list[tuple[str, str]] = []
     for name in wanted:
         entry = COEFFICIENTS[name]
@@ -141,13 +136,13 @@ def _over_sets(
 
 def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     """The human scores of segments, higher for better; :class:`InputError` if there are none."""
-    human = test_set.human
-    if human is None or human.segments is None:
+    cells = test_set.human_cells
+    if cells is None:
         raise InputError(
             f"{coefficient} needs human scores of segments, but {test_set.name or 'the test set'} has none: use 'tau' "
             "for votes, or meta.systems (reshuffle meta systems) for scores of systems"
         )
-    return human.segments if human.higher_is_better else -human.segments
+    return cells
 
 
 def _human_steps(test_set: JudgedSet, points: float) -> tuple[Scores, float]:
@@ -184,7 +179,6 @@ def _explained(values: Values, sets: Sequence[JudgedSet]) -> Values:
 def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: Segments, testing: Testing) -> Question:
     """τ of all metrics from the votes of one test set, or of several taken as one."""
     ties = COEFFICIENTS[coefficient].ties or options.ties
-    labels = tuple(m.label for m in sets[0].metrics)
     cells = [each.cells for each in sets]
     rows = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, cells, strict=True)]
     no_votes = NO_VOTES
@@ -194,8 +188,8 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
             f"{options.minimum_difference:g} or more"
         )
     values = _explained(vote_values(np.concatenate(rows, axis=1), ties, no_votes), sets)
-    chosen = np.flatnonzero(~np.isnan(values.value))
-    question = Question(name, SEGMENT, "votes", coefficient, ties, labels, values, chosen.tolist())
+    question = replace(Question.on(sets[0], SEGMENT, "votes", coefficient, values), test_set=name, ties=ties)
+    chosen = question.rows
     wanted = testing.test_for("t-both")
     for what in (testing.interval, None if wanted is None or TESTS[wanted].replicates != "draws" else wanted):
         if what is not None and TESTS[what].unit != "inputs":
@@ -208,7 +202,7 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     if any(each[..., 3].any() for each in own) or coefficient == "darr":
         common = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, there, strict=True)]
     n_common = int(sum(each[:1, :, :3].sum() for each in common))
-    if not chosen.size or sum(each.shape[1] for each in common) < 2:
+    if not chosen or sum(each.shape[1] for each in common) < 2:
         return replace(question, note="fewer than 2 segments have votes on outputs that all metrics scored")
     samples = [_tau_sample(coefficient, each, ties) for each in (own, common)]
     question = replace(
@@ -291,15 +285,13 @@ def _tau_sample(coefficient: str, rows: Sequence[Counts], ties: str) -> CountSam
 
 def _of_cells(test_set: JudgedSet, grouping: str, coefficient: str, testing: Testing) -> Question:
     """The agreement of all metrics with human scores of segments."""
-    labels = tuple(m.label for m in test_set.metrics)
     cells, human = test_set.cells, _human_cells(test_set, coefficient)
     where = testing.in_core
     values = _explained(matrix_values(coefficient, grouping, cells, human, where), [test_set])
-    chosen = np.flatnonzero(~np.isnan(values.value))
-    ties = COEFFICIENTS[coefficient].ties
-    question = Question(test_set.name, SEGMENT, grouping, coefficient, ties, labels, values, chosen.tolist())
-    if not chosen.size or test_set.n_segments < 2:
-        return replace(question, note="there is only one segment" if chosen.size else None)
+    question = Question.on(test_set, SEGMENT, grouping, coefficient, values)
+    chosen = question.rows
+    if not chosen or test_set.n_segments < 2:
+        return replace(question, note="there is only one segment" if chosen else None)
     material = Cells(cells[chosen], human)
     compared = values.value[chosen]
     if material.has_gaps:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core, signature
 from ..errors import InputError, either
+from ..grouping import grouped
 from ..metrics.named import metric
 from ..metrics.native import NativeMetric
 from ..options.declare import call, called_with, taken
@@ -138,8 +139,7 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
         values = call(segments, untested)
         found: list[SmoothingSetting] = []
         tests: list[str] = []
-        for smoothing in dict.fromkeys(each.smoothing for each in settings.values()):
-            own = {label: each for label, each in settings.items() if each.smoothing == smoothing}
+        for own in map(dict, grouped((each.smoothing, (label, each)) for label, each in settings.items()).values()):
             results = [each for each in values.results if each.metric in own]
             chosen = _best([each for each in results if each.test_set == decides])
             comparisons: tuple[MetricDifference, ...] = ()
@@ -156,7 +156,7 @@ def tune_smoothing(options: TuneSmoothing) -> StudyResult[SmoothingPlan]:
         SmoothingPlan,
         values.plan,
         **dict.fromkeys(UNUSED),
-        grids={s: [each.value for each in settings.values() if each.smoothing == s] for s in _smoothings(found)},
+        grids=grouped((each.smoothing, each.value) for each in settings.values()),
         decides=decides,
         test="none" if options.test is None else options.test,
         tests=tuple(dict.fromkeys(tests)),
@@ -204,10 +204,6 @@ def _settings(sets: Sequence[JudgedSet]) -> dict[str, _Setting]:
         parameter = PARAMETERS[smoothing]
         found[m.label] = _Setting(smoothing, parameter, float(own.option(f"smoothing_{parameter}")))
     return found
-
-
-def _smoothings(records: Iterable[SmoothingSetting]) -> list[str]:
-    return list(dict.fromkeys(each.smoothing for each in records))
 
 
 def _best(results: Sequence[MetricAgreement]) -> str | None:

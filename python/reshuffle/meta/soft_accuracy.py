@@ -5,7 +5,7 @@ Thompson, Mathur, Deutsch & Khayrallah 2024 (2024.wmt-1.118).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, compress
@@ -20,7 +20,7 @@ from ..resampling import CountSample, Pairs, Replicates, Tally
 from ..resampling.samples import columns_of
 from ..seeds import derive_seed
 from ..settings import Resampling
-from .coefficients import COEFFICIENTS, SYSTEM, TESTS
+from .coefficients import SYSTEM, TESTS
 from .comparing import Question, Testing
 from .material import JudgedSet
 from .metric_scores import MetricScores, mean_sample
@@ -50,37 +50,24 @@ def soft_question(test_set: JudgedSet, uses_votes: bool, testing: Testing, seed:
     material, reasons = _Material.of(test_set, uses_votes)
     n_metrics, inner = len(reasons), derive_seed(seed, "simulation", 0)
     values = Values(np.full(n_metrics, np.nan), np.zeros(n_metrics, dtype=np.int64), None, None, reasons)
-    labels, ties = tuple(m.label for m in test_set.metrics), COEFFICIENTS[NAME].ties
     if material is None:
-        return Question(test_set.name, SYSTEM, None, NAME, ties, labels, values)
+        return Question.on(test_set, SYSTEM, None, NAME, values)
     p_people, p = material.pvalues(replace(testing.resampling, n_resamples=PERMUTATIONS, seed=inner))
     compared = 1 - np.abs(p - p_people).mean(axis=1)
     values.value[material.rows], values.n[material.rows] = compared, len(p_people)
-    question = Question(
-        test_set.name,
-        SYSTEM,
-        None,
-        NAME,
-        ties,
-        labels,
-        values,
-        material.rows,
-        compared=compared,
-        n_common=len(p_people),
-    )
+    question = replace(Question.on(test_set, SYSTEM, None, NAME, values), compared=compared, n_common=len(p_people))
     test = testing.test_for("perm-systems")
-    by_draws = test is not None and TESTS[test].replicates == "draws"
-    draws = material.draws(compared, inner) if by_draws or testing.interval is not None else None
-    if draws is None and testing.interval is not None:
-        question = replace(question, note="intervals of soft-accuracy need formulas of the core, not of Python")
-    if draws is not None and testing.interval is not None:
-        drawn = draws(TESTS[testing.interval].unit)
-        question = replace(question, own=drawn, common=drawn)
-    if test is None or (draws is None and by_draws):
+    if testing.interval is not None:
+        drawn = material.drawn(TESTS[testing.interval].unit, compared, inner)
+        note = None if drawn else "intervals of soft-accuracy need formulas of the core, not of Python"
+        question = replace(question, own=drawn, common=drawn, note=note)
+    if test is None:
         return question
-    if draws is not None and by_draws:
-        return replace(question, tested=draws(TESTS[test].unit), test=test)
-    swaps = material.swaps(p_people, TESTS[test].unit, inner)
+    unit = TESTS[test].unit
+    if TESTS[test].replicates == "draws":
+        drawn = material.drawn(unit, compared, inner)
+        return question if drawn is None else replace(question, tested=drawn, test=test)
+    swaps = material.swaps(p_people, unit, inner)
     return replace(question, tested=swaps, compared=swaps.scores, test=test)
 
 
@@ -99,9 +86,7 @@ class _Material:
     @classmethod
     def of(cls, test_set: JudgedSet, uses_votes: bool) -> tuple[_Material | None, tuple[str | None, ...]]:
         """From a test set, and why each metric has no value; None if none has."""
-        human = None
-        if not uses_votes and test_set.human is not None and test_set.human.segments is not None:
-            human = test_set.human.segments * (1 if test_set.human.higher_is_better else -1)
+        human = None if uses_votes else test_set.human_cells
         gaps = [None if m.segments is None else np.isnan(m.segments) for m in test_set.metrics]
         complete = [own is not None and not own.all(axis=1).any() for own in gaps]
         there = np.ones(test_set.n_segments, dtype=np.bool_)
@@ -142,29 +127,25 @@ class _Material:
             threads=thread_count(resampling.threads),
         )
         lacking = [m for m, own in zip(self.metrics, counted, strict=True) if own is None]
-        found, others = iter(p), iter(self._others(lacking, resampling) if lacking else ())
+        samples, pairs = (
+            [_counts(m, self.segments) for m in lacking],
+            combinations(range(len(self.test_set.systems)), 2),
+        )
+        found, others = iter(p), iter(pair_pvalues(samples, [m.sign for m in lacking], list(pairs), resampling))
         return p_people, np.array([next(others if own is None else found) for own in counted])
 
-    def _others(self, metrics: list[MetricScores], resampling: Resampling) -> Scores:
-        """The p-values of metrics whose formula is one of Python."""
-        pairs = list(combinations(range(len(self.test_set.systems)), 2))
-        return pair_pvalues([_counts(m, self.segments) for m in metrics], [m.sign for m in metrics], pairs, resampling)
+    def drawn(self, unit: str, scores: Scores, inner: int) -> CoreSample | None:
+        """The sample for draws of this unit, which compute all p-values again; None if a formula is one of Python.
 
-    def draws(self, scores: Scores, inner: int) -> Callable[[str], CoreSample] | None:
-        """From what is drawn to the sample for its draws, which compute all p-values again; None if a formula is one of
-        Python. Pairs of copies of a system are left out.
+        Pairs of copies of a system are left out.
         """
         counted = [_counted(_counts(m, self.segments), m.sign < 0) for m in self.metrics]
         known = [each for each in counted if each is not None]
         people = _counted(self.people, False)
         if people is None or len(known) < len(counted):
             return None
-
-        def drawing(unit: str) -> CoreSample:
-            drawn = partial(_core.meta_soft_drawn, people, known, unit, permutations=PERMUTATIONS, inner_seed=inner)
-            return CoreSample(Agreement(NAME), scores, len(self.segments), drawn=drawn)
-
-        return drawing
+        drawn = partial(_core.meta_soft_drawn, people, known, unit, permutations=PERMUTATIONS, inner_seed=inner)
+        return CoreSample(Agreement(NAME), scores, len(self.segments), drawn=drawn)
 
     def swaps(self, p_people: Scores, unit: str, inner: int) -> CoreSample:
         """The sample for swaps of standardized scores of segments, whose means are compared."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -18,8 +18,8 @@ from ..options.meta import Systems
 from ..progress import reported
 from ..resampling.samples import Batch, resampler_of_sums
 from ..results.studies import MetaEvaluation, MetricSystemScore
-from .coefficients import COEFFICIENTS, SYSTEM, TESTS
-from .comparing import Answer, Question, Testing, answered, averages_of, check_averages, set_seed
+from .coefficients import SYSTEM, TESTS
+from .comparing import Answer, Question, Testing, answered, averages_of, set_seed
 from .evaluation import evaluation, people
 from .human import HUMAN_SCORES
 from .human import human_scores as scores_of_votes
@@ -81,48 +81,39 @@ def systems(options: Systems) -> MetaEvaluation:
     """
     sets = as_sets(options.test_sets)
     with reported(options.progress) as watched:
-        return _evaluated(sets, options, Testing.from_options(options, watched))
-
-
-def _evaluated(sets: Sequence[JudgedSet], options: Systems, testing: Testing) -> MetaEvaluation:
-    """The agreement on checked test sets."""
-    testing.check([m.label for m in sets[0].metrics])
-    check_averages(options.average, [each.name for each in sets])
-    answers: list[Answer] = []
-    testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in options.coefficients])
-    described, kinds, scored = [], [], []
-    segments: dict[str, int | None] = {}
-    for at, whole in enumerate(sets):
-        judged = judged_segments(whole, options.human_scores)
-        segments[whole.name] = None if judged is None else len(judged)
-        test_set = whole if judged is None or options.scored_segments == "all" else whole.on(judged)
-        human = People.of(test_set, options.human_scores)
-        described += list(people(whole, human.scores))
-        scored += list(_scored(test_set, human.scores))
-        kinds.append(human.kind)
-        seed = set_seed(testing.resampling.seed, at, len(sets))
-        signs = [m.sign for m in test_set.metrics]
-        given = np.stack([m.sign * m.system_scores for m in test_set.metrics])
-        samples = [m.sample for m in test_set.metrics]
-        draws = SystemDraws(samples, given, signs, human.drawn, human.scores, test_set.n_segments)
+        testing = Testing.on(sets, options, watched)
+        answers: list[Answer] = []
+        testing.announce([(f"{name} {each.name}".rstrip(), 1.0) for each in sets for name in options.coefficients])
+        described, kinds, scored = [], [], []
+        segments: dict[str, int | None] = {}
+        for at, whole in enumerate(sets):
+            judged = judged_segments(whole, options.human_scores)
+            segments[whole.name] = None if judged is None else len(judged)
+            test_set = whole if judged is None or options.scored_segments == "all" else whole.on(judged)
+            human = People.of(test_set, options.human_scores)
+            described += list(people(whole, human.scores))
+            scored += list(_scored(test_set, human.scores))
+            kinds.append(human.kind)
+            seed = set_seed(testing.resampling.seed, at, len(sets))
+            draws = SystemDraws(test_set.metrics, human.scores, human.drawn, test_set.n_segments)
+            for coefficient in options.coefficients:
+                question = replace(
+                    _question(test_set, human, draws, coefficient, testing, seed),
+                    segments=[None if m.is_given else test_set.n_segments for m in test_set.metrics],
+                    judged_segments=segments[whole.name],
+                )
+                answers.append(answered(question, testing, seed))
         for coefficient in options.coefficients:
-            question = replace(
-                _question(test_set, human, draws, coefficient, testing, seed),
-                segments=[None if m.is_given else test_set.n_segments for m in test_set.metrics],
-                judged_segments=segments[whole.name],
-            )
-            answers.append(answered(question, testing, seed))
-    for coefficient in options.coefficients:
-        own = [answer for answer in answers if answer.question.coefficient == coefficient]
-        answers += list(averages_of(own, options.average, testing))
-    plan = {
-        "coefficients": list(options.coefficients),
-        "human_scores": ", ".join(dict.fromkeys(kinds)),
-        "scored_segments": options.scored_segments,
-        "judged_segments": segments,
-        "average": options.average if len(sets) > 1 else False,
-    }
-    return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
+            own = [answer for answer in answers if answer.question.coefficient == coefficient]
+            answers += list(averages_of(own, options.average, testing))
+        plan = {
+            "coefficients": list(options.coefficients),
+            "human_scores": ", ".join(dict.fromkeys(kinds)),
+            "scored_segments": options.scored_segments,
+            "judged_segments": segments,
+            "average": options.average if len(sets) > 1 else False,
+        }
+        return evaluation(SYSTEM, sets, answers, plan, testing, described, scored)
 
 
 def _scored(test_set: JudgedSet, human: Scores) -> Iterator[MetricSystemScore]:
@@ -172,11 +163,11 @@ class People:
                 f"human scores {wanted!r} need votes, but {test_set.name or 'the test set'} has none: leave them out"
             )
         if wanted is None and human is not None:
-            sign = 1 if human.higher_is_better else -1
-            cells = None if human.segments is None else sign * human.segments
+            cells = test_set.human_cells
             means = np.full(len(test_set.systems), np.nan) if cells is None else mean_of_scores(cells)
             if cells is not None and human.system_scores is None:
                 return cls("means", means, cells, _drawn_means(cells))
+            sign = 1 if human.higher_is_better else -1
             given = means if human.system_scores is None else sign * human.system_scores
             scores = np.where(np.isnan(given), means, given)
             return cls("given", scores, _constant_rows(scores, test_set.n_segments), None)
@@ -224,15 +215,13 @@ def _question(
     test_set: JudgedSet, human: People, draws: SystemDraws, coefficient: str, testing: Testing, seed: int
 ) -> Question:
     """One coefficient on one test set."""
-    labels = tuple(m.label for m in test_set.metrics)
     scores = draws.given
-    ties = COEFFICIENTS[coefficient].ties
     if coefficient == "soft-accuracy":
         return soft_question(test_set, human.kind not in ("given", "means"), testing, seed)
     values = system_values(coefficient, scores, human.scores)
-    chosen = np.flatnonzero(~np.isnan(values.value))
-    question = Question(test_set.name, SYSTEM, None, coefficient, ties, labels, values, chosen.tolist())
-    if not chosen.size:
+    question = Question.on(test_set, SYSTEM, None, coefficient, values)
+    chosen = question.rows
+    if not chosen:
         return question
     there = ~np.isnan(human.scores) & ~np.isnan(scores[chosen]).any(axis=0)
     compared = system_values(coefficient, scores[chosen][:, there], human.scores[there])
@@ -287,8 +276,14 @@ def _with_samples(
         return replace(question, note="on means of scores of segments, agreement is not defined")
     drawn: DrawnSystems | None = None
     if draws.n_segments > 1 and draws.varies:
-        metric, places = Agreement(question.coefficient), np.flatnonzero(there)
-        drawn = DrawnSystems(metric, draws, question.rows, places, question.compared)
+        drawn = DrawnSystems(
+            metric=Agreement(question.coefficient),
+            scores=question.compared,
+            n_units=draws.n_segments,
+            draws=draws,
+            rows=question.rows,
+            systems=np.flatnonzero(there),
+        )
     if drawn is None and testing.interval == "boot-inputs":
         question = replace(question, note="no interval, because there are no scores of segments to draw")
     common = drawn if testing.interval is None else samples.get(testing.interval, drawn)

@@ -61,7 +61,7 @@ class TextMetric(Named):
         texts = Texts(self.name, corpus.references, corpus.systems, documents)
         found = self.spec.count(texts, _all_options(self.spec, self.options))
         formula = TextFormula(self.key, self.options, tuple(found.columns))
-        return CountedTexts(self, formula, {name: formula.whole(rows) for name, rows in found.counts.items()})
+        return CountedTexts(formula, {name: formula.whole(rows) for name, rows in found.counts.items()})
 
     def score(self, totals: ArrayLike) -> Scores:
         """Not known before the texts are."""
@@ -128,7 +128,6 @@ class TextFormula(InCore):
 class CountedTexts(Rebuilt, CountsOfFormula):
     """A :class:`TextMetric` with the counts of texts."""
 
-    metric: TextMetric
     formula: TextFormula
     counts: Mapping[str, Counts] = field(repr=False)
 
@@ -138,11 +137,11 @@ class CountedTexts(Rebuilt, CountsOfFormula):
     @property
     def key(self) -> str:
         """The name of the metric, as for :func:`reshuffle.metric`."""
-        return self.metric.key
+        return self.formula.key
 
     @property
     def uses_documents(self) -> bool:
-        return self.metric.uses_documents
+        return IN_PYTHON[self.key].uses_documents
 
     @property
     def columns(self) -> list[str]:
@@ -153,7 +152,7 @@ class CountedTexts(Rebuilt, CountsOfFormula):
         return self.formula.reported_segment_scores(names, counts)
 
     def signature(self, n_references: str | None = None) -> str:
-        return self.metric.signature(n_references)
+        return self.formula.signature(n_references)
 
 
 def _all_options(spec: Spec, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -337,15 +337,9 @@ class NativeMetric(Named, InCore):
         self, lists: _core.NBest, references: list[list[str | None]], threads: int | None, progress: Progress | None
     ) -> Counts:
         """The counts of each entry of k-best lists: (K, T). See :meth:`reshuffle.tune.NBest.count`."""
-        warn_of_scores([self], references)
-        hypotheses = None
         try:
-            if self._tokenize is not None:
-                tokenized, references = _tokenized(self._tokenize, [lists.texts(None)], references, progress)
-                (hypotheses,) = tokenized
-            return lists.count(
-                self.core, references, texts=hypotheses, threads=thread_count(threads), progress=progress
-            )
+            texts, references = self._texts_of(lists, references, progress)
+            return lists.count(self.core, references, texts=texts, threads=thread_count(threads), progress=progress)
         except (TypeError, UnicodeError) as error:
             raise _find_bad_line([], [], references, error) from None
 
@@ -356,11 +350,18 @@ class NativeMetric(Named, InCore):
 
         ``weights`` are those of the distinct hypotheses as pseudo-references. See :func:`reshuffle.tune.mbr`.
         """
-        warn_of_scores([self], [])
-        hypotheses = None
-        if self._tokenize is not None:
-            ((hypotheses,), _) = _tokenized(self._tokenize, [lists.texts(None)], [], progress)
-        return lists.utilities(self.core, weights, texts=hypotheses, threads=thread_count(threads), progress=progress)
+        texts, _ = self._texts_of(lists, [], progress)
+        return lists.utilities(self.core, weights, texts=texts, threads=thread_count(threads), progress=progress)
+
+    def _texts_of(
+        self, lists: _core.NBest, references: list[list[str | None]], progress: Progress | None
+    ) -> tuple[list[str] | None, list[list[str | None]]]:
+        """Hypotheses and references, tokenized if another package does it; without hypotheses if the core does."""
+        warn_of_scores([self], references)
+        if self._tokenize is None:
+            return None, references
+        (hypotheses,), references = _tokenized(self._tokenize, [lists.texts(None)], references, progress)
+        return hypotheses, references
 
     def segment_scores(self, counts: ArrayLike) -> Scores:
         """See :meth:`Metric.segment_scores`. BLEU ignores n-gram orders that are longer than the hypothesis.

@@ -61,10 +61,9 @@ from .base import (
     counts_array,
     totals_array,
 )
-from .expression import Expression
+from .expression import Expression, named_counts, note_divisions
 from .given import MAX_RELATIVE_ERROR, CountsOfFormula, PrecomputedCounts, steps_of
 from .named import metric, resolve
-from .named_counts import named_counts, note_divisions
 from .native import NativeMetric
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Which entries weights choose, and the outputs that these make: systems to be compared with others."""
+"""Which entries weights choose, with features of texts, and the outputs that these make: systems to be compared."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
@@ -9,17 +10,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..documented import record
-from ..errors import InputError, quoted
+from ..errors import Argument, InputError, quoted
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from ..metrics.native import NativeMetric
-from .lists import NBest
-from .templates import template_features
+from ..validate import check_integer
+from .lists import NBest, Sparse, gathered
 
-# The templates of :func:`reshuffle.tune.template_features`, of which each feature has its template before ``=``.
-COUNTING = ("ngram", "presence")
-OTHERS = ("phrase", "words")
+# The name of a feature that a template of :func:`template_features` made.
+MADE = re.compile("((?:ngram|presence):[1-9]|phrase|words)=")
 
 
 def first_best(offsets: NDArray[np.int64], scores: NDArray[np.float64], rounding: float = 0.0) -> NDArray[np.int64]:
@@ -35,76 +36,78 @@ def first_best(offsets: NDArray[np.int64], scores: NDArray[np.float64], rounding
     return found
 
 
-def templates_of(names: Mapping[str, float] | Sequence[str]) -> tuple[str, ...]:
-    """The templates that made the features with these names.
-
-    >>> templates_of(["lm", "ngram:2=a b", "words=a b", "ngram:2=b c", "ngram:x=1"])
-    ('ngram:2', 'words')
-    """
-    heads = (name.partition("=")[0] for name in names if "=" in name)
-    return tuple(dict.fromkeys(head for head in heads if head in OTHERS or _is_counting(head)))
-
-
-def _is_counting(template: str) -> bool:
-    kind, _, order = template.partition(":")
-    return kind in COUNTING and order in "123456789" and len(order) == 1
-
-
-def weighted_scores(
+def template_features(
     lists: NBest,
-    weights: Mapping[str, float],
+    templates: Sequence[str],
     *,
-    templates: Sequence[str] = (),
     sources: Sequence[str] | None = None,
     edges: bool = False,
-) -> NDArray[np.float64]:
-    """The weighted sum of the features of each entry: (K,).
-
-    Sums are taken in the order of the features, so that equal entries have equal scores on any machine.
+    minimum: int = 1,
+    known: Sequence[str] | None = None,
+) -> Sparse:
+    """Sparse features of entries, from templates.
 
     Parameters
     ----------
     lists : NBest
-    weights : mapping of str to float
-        Weights by feature. Features that the lists lack are 0, and so are the weights of those that are not in here.
-    templates, sources, edges
-        How features that are not in the lists are made: see :func:`reshuffle.tune.template_features`.
+    templates : sequence of str
+        ``ngram:2`` counts bigrams, ``presence:2`` says whether a bigram occurs (orders 1 to 9); ``phrase`` counts the
+        phrase pairs that the decoder used, by the alignment of phrases in the lists; ``words`` says whether a word of
+        the source and a word of the entry occur.
+    sources : sequence of str, optional
+        The source of each sentence, for ``phrase`` and ``words``.
+    edges : bool
+        Put ``<s>`` and ``</s>`` around entries before n-grams are formed.
+    minimum : int
+        In how many lists a feature must not have the same value for all entries. Others are left out.
+    known : sequence of str, optional
+        Find these features, in this order, instead of all that occur.
+
+    Returns
+    -------
+    Sparse
+        Features in the order in which they occur first. ``ngram:2=a b`` is the name of a bigram.
 
     Raises
     ------
     InputError
-        If sources or alignments that a template needs are missing, or a sum is too large for floating-point numbers.
+        If a template is unknown, or sources or alignments are missing or do not fit.
+
+    Notes
+    -----
+    Takes time and memory in proportion to the values.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from reshuffle import tune
+    >>> _ = Path("dev.nbest").write_text("0 ||| a b ||| lm= -1\\n0 ||| a c ||| lm= -2\\n")
+    >>> tune.template_features(tune.read_nbest("dev.nbest"), ["ngram:1", "ngram:2"]).names
+    ['ngram:1=b', 'ngram:2=a b', 'ngram:1=c', 'ngram:2=a c']
+    >>> Path("dev.nbest").unlink()
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = _weighted_sums(lists, weights, templates, sources, edges)
-    if not np.isfinite(total).all():
-        entry = int(np.flatnonzero(~np.isfinite(total))[0]) + 1
+    if isinstance(templates, str):
+        raise InputError(f"templates: expected names of templates, got {quoted(templates)}")
+    check_integer("minimum", minimum, 1)
+    of_sources = [template for template in templates if template in ("phrase", "words")]
+    if of_sources and sources is None:
         raise InputError(
-            f"{lists.source}: the weighted features of entry {entry} are too large for floating-point numbers: use "
-            "smaller weights"
+            "the template {template} needs the source of each sentence: add {sources}",
+            template=of_sources[0],
+            sources=Argument("sources", as_flag="--sources FILE"),
         )
-    return total
-
-
-def _weighted_sums(
-    lists: NBest, weights: Mapping[str, float], templates: Sequence[str], sources: Sequence[str] | None, edges: bool
-) -> NDArray[np.float64]:
-    """The sums of :func:`weighted_scores`, some of which may not be finite."""
-    total = np.zeros(len(lists))
-    for i, name in enumerate(lists.names):
-        weight = weights.get(name, 0.0)
-        if weight:
-            total += weight * lists.dense[:, i]
-    parts = [lists.sparse]
-    if templates:
-        made = [name for name in weights if name.partition("=")[0] in templates]
-        parts.append(template_features(lists, templates, sources=sources, edges=edges, known=made))
-    for part in parts:
-        if part is not None:
-            of = np.array([weights.get(name, 0.0) for name in part.names])
-            rows = np.repeat(np.arange(len(lists)), np.diff(part.indptr))
-            total += np.bincount(rows, part.values * of[part.indices], minlength=len(lists))
-    return total
+    segmentations = lists.alignments(np.arange(len(lists))) if "phrase" in templates else None
+    if "phrase" in templates and segmentations is None:
+        raise InputError(f"{lists.source}: the template phrase needs lists with an alignment of phrases")
+    # Other features are functions of the text, and many entries of a sentence have the same.
+    offsets = lists.text_offsets if segmentations is None else lists.offsets
+    texts = lists.texts() if segmentations is None else lists.hypotheses(np.arange(len(lists)))
+    starts, features, values, names = _core.tune_templates(
+        offsets, texts, list(templates), sources=None if sources is None else list(sources),
+        segmentations=segmentations, edges=edges, minimum=minimum, known=None if known is None else list(known),
+    )  # fmt: skip
+    found = Sparse(starts, features, values, names)
+    return found if segmentations is not None else gathered(found, lists.text_of)
 
 
 def check_features(lists: NBest, names: Sequence[str], other: str) -> None:
@@ -152,13 +155,41 @@ class LinearModel:
     """Names as ``ngram:2=a b`` are features that :func:`reshuffle.tune.template_features` makes."""
 
     def scores(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.float64]:
-        """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0."""
-        own = {*lists.names, *([] if lists.sparse is None else lists.sparse.names)}
-        made = [name for name in self.weights if name not in own]
-        templates = templates_of(made)
+        """The weighted sum of the features of each entry: (K,). Features that the lists lack are 0.
+
+        Sums are taken in the order of the features, so that equal entries have equal scores on any machine.
+
+        Raises
+        ------
+        InputError
+            If sources or alignments that a template needs are missing, or a sum is too large for floating-point
+            numbers.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.zeros(len(lists))
+            for i, name in enumerate(lists.names):
+                if weight := self.weights.get(name, 0.0):
+                    total += weight * lists.dense[:, i]
+            for part in (lists.sparse, self._made(lists, sources)):
+                if part is not None:
+                    total += part.weighted(np.array([self.weights.get(name, 0.0) for name in part.names]))
+        if not np.isfinite(total).all():
+            entry = int(np.flatnonzero(~np.isfinite(total))[0]) + 1
+            raise InputError(
+                f"{lists.source}: the weighted features of entry {entry} are too large for floating-point numbers: use "
+                "smaller weights"
+            )
+        return total
+
+    def _made(self, lists: NBest, sources: Sequence[str] | None) -> Sparse | None:
+        """The features with weights that templates make, if the lists lack some."""
+        own = {*lists.names, *lists.sparse_names}
+        made = {name: found[1] for name in self.weights if name not in own and (found := MADE.match(name))}
+        if not made:
+            return None
         # Without a weight for an n-gram with <s> or </s> these marks change nothing.
-        edges = any({"<s>", "</s>"} & set(name.partition("=")[2].split(" ")) for name in made) if templates else False
-        return weighted_scores(lists, self.weights, templates=templates, sources=sources, edges=edges)
+        edges = any({"<s>", "</s>"} & set(name.partition("=")[2].split(" ")) for name in made)
+        return template_features(lists, [*dict.fromkeys(made.values())], sources=sources, edges=edges, known=[*made])
 
     def choose(self, lists: NBest, sources: Sequence[str] | None = None) -> NDArray[np.int64]:
         """The entry of each sentence with the highest score, the first of equals: (N,) numbers of rows."""

@@ -53,14 +53,9 @@ class Course:
 
     def runs(self, problem: Problem, seeds: Sequence[int], rounds: int) -> list[Run]:
         """All runs. Their first round is the same problem; then each has its own lists."""
-        options, fitter = self.options_of(len(seeds)), FITTERS[self.method.name]
-        if fitter.variants is None:
-            fitted = replications(self.method.name, problem, self.options, seeds, self.executor)
-            each = [(model, _of_run(fitted, i)) for i, model in enumerate(fitted.models)]
-        else:
-            single = [fitter.fit(problem, own, [seed]) for own, seed in zip(options, seeds, strict=True)]
-            each = [(fitted.models[0], _of_run(fitted, 0)) for fitted in single]
-        runs = [Run(seed, problem, model, ((1, trace),)) for seed, (model, trace) in zip(seeds, each, strict=True)]
+        fitted, options = replications(self, problem, seeds), self.options_of(len(seeds))
+        pairs = enumerate(zip(seeds, fitted.models, strict=True))
+        runs = [Run(seed, problem, model, ((1, _of_run(fitted, i)),)) for i, (seed, model) in pairs]
         return [self._later(i, run, options[i], rounds) for i, run in enumerate(runs)]
 
     def options_of(self, n: int) -> Sequence[Optimization]:
@@ -95,18 +90,16 @@ def decoded(decoder: Decoder, weights: Mapping[str, float], folder: Path) -> NBe
     return lists
 
 
-def replications(
-    name: str, problem: Problem, options: Optimization, seeds: Sequence[int], executor: Any = None
-) -> Fitted:
+def replications(course: Course, problem: Problem, seeds: Sequence[int]) -> Fitted:
     """What an optimizer finds with each of some seeds.
 
     An optimizer that reads texts runs in this process, because workers do not have them.
     """
-    fitter = FITTERS[name]
-    if executor is None or fitter.reads is None:
+    name, options, fitter = course.method.name, course.options, FITTERS[course.method.name]
+    if course.executor is None or fitter.reads is None:
         return fitter.fit(problem, options, seeds)
     job = ReplicationsJob.of(name, problem, options, seeds, fitter.reads(problem, options))
-    execution = Execution(executor, problem.threads or None, problem.progress)
+    execution = Execution(course.executor, problem.threads or None, problem.progress)
     parts = run_job(job, len(seeds), execution, stage="tuning")
     models = [model for part in parts for model in part.models]
     trace = {key: [row for part in parts for row in part.trace[key]] for key in parts[0].trace}

@@ -97,11 +97,17 @@ def tune(options: Tune) -> Tuned:
     ):
         columns = reference_columns(options.references)
         begin = _initial(options.initial, options.lists)
-        lists = _lists(options, begin, Path(folder) / "0")
+        lists = options.lists
+        if lists is None:
+            if options.decoder is None or begin is None:
+                raise InputError("no lists: expected lists to tune on, or a decoder and initial weights")
+            lists = decoded(options.decoder, begin, Path(folder) / "0")
         problem = Problem(
             lists, columns, metric, sentence_metric_for(metric, options.sentence_metric), asked, begin,
-            *_limits(options.initial), sources=options.sources, threads=options.threads or 0, progress=watched,
+            sources=options.sources, threads=options.threads or 0, progress=watched,
         )  # fmt: skip
+        if isinstance(options.initial, Weights):  # a file of weights may say between which restarts are drawn
+            problem = replace(problem, low=options.initial.low, high=options.initial.high)
         lists.check_references(len(columns[0]) if columns else 0)
         problem.check(made=bool(getattr(own, "templates", ())))
         held_out = {name: _held_out(name, getattr(options, name), problem) for name in ("dev", "test")}
@@ -132,20 +138,6 @@ def _seeds(options: Tune) -> list[int]:
     return [check_integer("seeds", each, 0, MAX_SEED) for each in seeds]
 
 
-def _lists(options: Tune, begin: Mapping[str, float] | None, folder: Path) -> NBest:
-    """The lists to tune on: those that are given, or those of the decoder for the initial weights."""
-    if options.lists is not None:
-        return options.lists
-    if options.decoder is None or begin is None:
-        raise InputError("no lists: expected lists to tune on, or a decoder and initial weights")
-    return decoded(options.decoder, begin, folder)
-
-
-def _limits(initial: object) -> tuple[Any, Any]:
-    """Between which weights restarts are drawn, if a file of weights says so."""
-    return (initial.low, initial.high) if isinstance(initial, Weights) else (None, None)
-
-
 def _initial(initial: Any, lists: NBest | None) -> Mapping[str, float] | None:
     """The weights with which the search begins, by name."""
     if initial is None or isinstance(initial, Mapping):
@@ -154,8 +146,7 @@ def _initial(initial: Any, lists: NBest | None) -> Mapping[str, float] | None:
         return initial
     if lists is None:
         raise InputError("initial: without lists, expected weights by name")
-    names = lists.names
-    sparse = () if lists.sparse is None else lists.sparse.names
+    names, sparse = lists.names, lists.sparse_names
     values = [*initial.dense, *initial.sparse] if isinstance(initial, Weights) else list(np.ravel(initial))
     if len(values) not in (len(names), len(names) + len(sparse)):
         raise InputError(f"initial: expected {len(names)} numbers, one for each dense feature, got {len(values)}")

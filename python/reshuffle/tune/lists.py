@@ -1,4 +1,4 @@
-"""``NBest``: k-best lists of a decoder, with their features and the counts of each entry."""
+"""``NBest``: k-best lists of a decoder, with their features and the counts of each entry, or lists of plain texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from ..data.columns import segment_list
 from ..data.corpus import reference_columns
-from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogate, read_bytes
+from ..data.files import MAX_INPUT, display_name, first_bytes, has_lone_surrogate, read_bytes, read_lines
 from ..documented import record
 from ..errors import Argument, InputError, listed, quoted
 from ..metrics.base import Counts, MetricLike, Scores
@@ -42,6 +42,12 @@ class Sparse:
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], int]:
         """The rows and the number of features, as the core takes them."""
         return self.indptr, self.indices, self.values, len(self.names)
+
+    def weighted(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weighted sum of the values of each entry, in the order of the features: (K,)."""
+        n = len(self.indptr) - 1
+        rows = np.repeat(np.arange(n), np.diff(self.indptr))
+        return np.bincount(rows, self.values * weights[self.indices], n).astype(np.float64, copy=False)
 
 
 def gathered(rows: Sparse, of: NDArray[Any]) -> Sparse:
@@ -159,6 +165,11 @@ class NBest:
             return self.all_sparse
         names = self.core.sparse_names
         return Sparse(self.core.indptr, self.core.indices, self.core.values, names) if names else None
+
+    @property
+    def sparse_names(self) -> list[str]:
+        """The names of the sparse features."""
+        return [] if self.sparse is None else self.sparse.names
 
     @property
     def totals(self) -> NDArray[np.float64] | None:
@@ -336,7 +347,7 @@ class NBest:
                 f"{self.source}: expected features of {len(self):,} entries, got those of {len(more.indptr) - 1:,}"
             )
         own = self.sparse
-        twice = {*self.names, *([] if own is None else own.names)}.intersection(more.names)
+        twice = {*self.names, *self.sparse_names}.intersection(more.names)
         if twice:
             raise InputError(f"{self.source}: the lists already have the features {listed(sorted(twice))}")
         return replace(self, all_sparse=more if own is None else joined(own, more))
@@ -409,6 +420,72 @@ def read_nbest(
     else:
         core = _core.NBest.read(file, name, dense=names, max_input=min(max_input, 2**64 - 1))
     return NBest(core, name, first_id, line_by_line=True)
+
+
+def read_samples(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    per_sentence: int | None = None,
+    *,
+    max_input: int = MAX_INPUT,
+) -> NBest:
+    """Read lists from plain text, with a text on each line: samples from a model, or outputs of several systems.
+
+    Parameters
+    ----------
+    paths : str, or sequence of str
+        One file with k lines for each sentence, one sentence after another; or several files with a line for each
+        sentence: line i of each file belongs to sentence i. Files may be compressed.
+    per_sentence : int, optional
+        k, for one file.
+    max_input : int
+        The largest size in bytes of a compressed file after decompression.
+
+    Returns
+    -------
+    NBest
+        Lists without features.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, its lines are no multiple of k, or files have different numbers of lines.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("samples.txt").write_text("a b\\na c\\nd\\nd e\\n")
+    >>> read_samples("samples.txt", 2).offsets.tolist()
+    [0, 2, 4]
+    >>> Path("samples.txt").unlink()
+    """
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    names = [display_name(os.fspath(file)) for file in files]
+    columns = [list(read_lines(file, max_input=max_input)) for file in files]
+    if len(files) != 1:
+        if per_sentence is not None:
+            raise InputError(
+                "{per_sentence} is for one file: leave it out, or name one file with all samples",
+                per_sentence=Argument("per_sentence"),
+            )
+        if not files:
+            raise InputError("samples: expected at least one file, got none")
+        for name, column in zip(names[1:], columns[1:], strict=True):
+            if len(column) != len(columns[0]):
+                raise InputError(
+                    f"{names[0]} has {len(columns[0]):,} lines, {name} has {len(column):,}: they must match line by "
+                    "line"
+                )
+        return NBest.from_texts(zip(*columns, strict=True), ", ".join(names))
+    if per_sentence is None:
+        raise InputError(
+            "{file}: say how many lines each sentence has, with {number}",
+            file=names[0],
+            number=Argument("per_sentence=K", as_flag="--per-sentence K"),
+        )
+    k, lines = check_integer("per_sentence", per_sentence, 1), columns[0]
+    if len(lines) % k:
+        raise InputError(f"{names[0]} has {len(lines):,} lines: expected a multiple of {k}, the lines of each sentence")
+    return NBest.from_texts((lines[i : i + k] for i in range(0, len(lines), k)), names[0])
 
 
 def additive(metric: MetricLike) -> NativeMetric:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -12,8 +11,6 @@ from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
 from ..documented import record
 from ..errors import InputError, Option, warn
-from ..metrics.base import Scores
-from ..metrics.native import NativeMetric
 from ..options.declare import called_with
 from ..options.tuning import Mbr
 from ..progress import reported
@@ -123,8 +120,33 @@ def mbr(options: Mbr) -> MinimumRisk:
         sentences=lists.n_sentences,
         entries=len(lists),
     )
+    numbers = zip(
+        lists.ids.tolist(),
+        places(lists, rows).tolist(),
+        utilities[rows].tolist(),
+        places(lists, topbest).tolist(),
+        utilities[topbest].tolist(),
+        np.diff(lists.offsets).tolist(),
+        np.diff(lists.text_offsets).tolist(),
+        lists.hypotheses(rows),
+        strict=True,
+    )
     n_references = None if columns is None else number_of_references(columns)
-    result = _result(lists, utility, scored, n_references, plan, (choices, utilities, found))
+    lines = [(utility, utility.segment_signature("1")), *((each, each.signature(n_references)) for each in scored)]
+    settings = [f"probabilities:{plan.probabilities}", f"self:{'no' if plan.exclude_self else 'yes'}"]
+    if plan.scale is not None:
+        settings.insert(1, f"scale:{plan.scale}")
+    result = StudyResult(
+        study="mbr",
+        plan=plan,
+        metrics=tuple(UsedMetric(m.name, line, m.higher_is_better, None, m.source) for m, line in lines),
+        tables={"choices": tuple(MbrChoice(*each) for each in numbers), "scores": tuple(found)},
+        truths={},
+        signature=signature.joined(
+            ["study:mbr", *settings, *dict.fromkeys(line for _, line in lines), signature.VERSION]
+        ),
+        version=_core.VERSION,
+    )
     return MinimumRisk(lists, rows, topbest, utilities, p, result)
 
 
@@ -190,44 +212,3 @@ def _warn_if_uniform(lists: NBest, p: NDArray[np.float64]) -> None:
             size=size,
             scale=Option("scale"),
         )
-
-
-def _result(
-    lists: NBest,
-    utility: NativeMetric,
-    scored: Sequence[NativeMetric],
-    n_references: str | None,
-    plan: MbrPlan,
-    found: tuple[Mapping[str, NDArray[np.int64]], Scores, Sequence[MbrScore]],
-) -> StudyResult[MbrPlan]:
-    """The study ``mbr``."""
-    chosen, utilities, scores = found
-    rows, topbest = chosen["mbr"], chosen["topbest"]
-    numbers = zip(
-        lists.ids.tolist(),
-        places(lists, rows).tolist(),
-        utilities[rows].tolist(),
-        places(lists, topbest).tolist(),
-        utilities[topbest].tolist(),
-        np.diff(lists.offsets).tolist(),
-        np.diff(lists.text_offsets).tolist(),
-        lists.hypotheses(rows),
-        strict=True,
-    )
-    choices = tuple(MbrChoice(*each) for each in numbers)
-    used = [UsedMetric(utility.name, utility.segment_signature("1"), utility.higher_is_better, None, utility.source)]
-    for each in scored:
-        used.append(UsedMetric(each.name, each.signature(n_references), each.higher_is_better, None, each.source))
-    settings = [f"probabilities:{plan.probabilities}", f"self:{'no' if plan.exclude_self else 'yes'}"]
-    if plan.scale is not None:
-        settings.insert(1, f"scale:{plan.scale}")
-    lines = list(dict.fromkeys(each.signature for each in used))
-    return StudyResult(
-        study="mbr",
-        plan=plan,
-        metrics=tuple(used),
-        tables={"choices": choices, "scores": tuple(scores)},
-        truths={},
-        signature=signature.joined(["study:mbr", *settings, *lines, signature.VERSION]),
-        version=_core.VERSION,
-    )

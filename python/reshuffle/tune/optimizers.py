@@ -15,8 +15,7 @@ from ..options.declare import call, taken
 from ..options.tuning import L1, FitKbmira, FitL1, FitMert, FitPro, FitXbleu, Kbmira, Mert, Pro, Xbleu
 from .choosing import LinearModel, Model
 from .l1 import closest, fit_l1, l1_variants
-from .mert import mert
-from .online import Learned, kbmira, pro, xbleu
+from .linear import Learned, kbmira, mert, pro, xbleu
 from .problem import Problem
 
 
@@ -104,17 +103,15 @@ def _variants(options: L1, n: int) -> list[L1]:
 
 
 def _fit_l1(problem: Problem, options: L1, seeds: Sequence[int]) -> Fitted:
-    own = taken(
-        FitL1, options, lists=problem.lists, targets=closest(problem.lists, problem.scores), sources=problem.sources,
-        **_watched(problem),
-    )  # fmt: skip
-    found = call(fit_l1, own)
+    given = {"lists": problem.lists, "targets": closest(problem.lists, problem.scores), "sources": problem.sources}
+    every = [taken(FitL1, each, **given, **_watched(problem)) for each in _variants(options, len(seeds))]
+    found = [call(fit_l1, own) for own in every]
     trace: dict[str, list[list[float]]] = {
-        "selected": [[step.selected for step in found.steps]],
-        "not zero": [[step.nonzero for step in found.steps]],
-        "objective after step": [[step.objective for step in found.steps]],
+        "selected": [[step.selected for step in each.steps] for each in found],
+        "not zero": [[step.nonzero for step in each.steps] for each in found],
+        "objective after step": [[step.objective for step in each.steps] for each in found],
     }
-    return Fitted([found], trace)
+    return Fitted(found, trace)
 
 
 # The options are those of the optimizer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 
 import numpy as np
@@ -12,8 +12,7 @@ from .. import _core, signature
 from ..data.corpus import number_of_references, reference_columns
 from ..documented import record
 from ..errors import InputError, quoted
-from ..metrics.base import Scores, thread_count
-from ..metrics.native import NativeMetric
+from ..metrics.base import thread_count
 from ..options.declare import called_with
 from ..options.tuning import Oracle as OracleOptions
 from ..progress import reported
@@ -115,6 +114,13 @@ def oracle(options: OracleOptions) -> Oracle:
             searches += [OracleSearch(best, name, *map(float, both)) for name, both in zip(names, ends, strict=True)]
     rows = {choice: rows[choice] for choice in CHOICES}
     found = {choice: float(counting.score(counts[own].sum(axis=0))) for choice, own in rows.items()}
+    entries = tuple(
+        ChosenEntry(choice, *each)
+        for choice, own in rows.items()
+        for each in zip(
+            lists.ids.tolist(), places(lists, own).tolist(), sentence[own].tolist(), lists.hypotheses(own), strict=True
+        )
+    )
     plan = OraclePlan(
         metric=counting.name,
         topbest="first entry" if scores is None else "model score",
@@ -123,7 +129,21 @@ def oracle(options: OracleOptions) -> Oracle:
         random_starts=random_starts,
         seed=options.seed,
     )
-    result = _result(lists, counting, number_of_references(columns), plan, (rows, found, sentence, searches))
+    line = counting.signature(number_of_references(columns))
+    signed = {name: plan[name] for name in ("topbest", "random_starts")}
+    result = StudyResult(
+        study="oracle",
+        plan=plan,
+        metrics=(UsedMetric(counting.name, line, counting.higher_is_better, None, counting.source),),
+        tables={
+            "scores": tuple(ListScore(name, score, score - found["topbest"]) for name, score in found.items()),
+            "searches": tuple(searches),
+            "entries": entries,
+        },
+        truths={},
+        signature=signature.for_study("oracle", signed, plan.seed, [line]),
+        version=_core.VERSION,
+    )
     return Oracle(lists, rows, found, result)
 
 
@@ -152,36 +172,3 @@ def places(lists: NBest, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The place of an entry of each sentence in its list, from 1: (N,)."""
     found: NDArray[np.int64] = rows - lists.offsets[:-1] + 1
     return found
-
-
-def _result(
-    lists: NBest,
-    metric: NativeMetric,
-    n_references: str | None,
-    plan: OraclePlan,
-    found: tuple[Mapping[str, NDArray[np.int64]], Mapping[str, float], Scores, Sequence[OracleSearch]],
-) -> StudyResult[OraclePlan]:
-    """The study ``oracle``."""
-    rows, scores, sentence, searches = found
-    entries = tuple(
-        ChosenEntry(choice, sentence_id, place, score, output)
-        for choice, own in rows.items()
-        for sentence_id, place, score, output in zip(
-            lists.ids.tolist(), places(lists, own).tolist(), sentence[own].tolist(), lists.hypotheses(own), strict=True
-        )
-    )
-    line = metric.signature(n_references)
-    signed = {name: plan[name] for name in ("topbest", "random_starts")}
-    return StudyResult(
-        study="oracle",
-        plan=plan,
-        metrics=(UsedMetric(metric.name, line, metric.higher_is_better, None, metric.source),),
-        tables={
-            "scores": tuple(ListScore(name, score, score - scores["topbest"]) for name, score in scores.items()),
-            "searches": tuple(searches),
-            "entries": entries,
-        },
-        truths={},
-        signature=signature.for_study("oracle", signed, plan.seed, [line]),
-        version=_core.VERSION,
-    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _core, signature
@@ -43,8 +42,29 @@ def tuning_result(
     line = m.signature(n_references)
     sentence = problem.sentence.segment_signature(n_references) if _uses_sentences(course, problem) else None
     chosen = {"dev": dev} if test is None else {"dev": dev, "test": test}
-    plan = replace(
-        _plan(course, problem, found, chosen), sentence_metric=sentence, seed=None if seed is None else int(seed)
+    method, options, lists = course.method, _values(course.options), problem.lists
+    variants = None
+    if FITTERS[method.name].variants is not None and len(found) > 1:
+        variants = tuple(
+            {name: value for name, value in _values(own).items() if value != options[name]}
+            for own in course.options_of(len(found))
+        )
+    plan = TuningPlan(
+        optimizer=method.name,
+        about=method.about,
+        source=method.source,
+        options={name: value for name, value in options.items() if value is not None},
+        metric=m.name,
+        sentence_metric=sentence,
+        seed=None if seed is None else int(seed),
+        replications=len(found),
+        rounds=max(run.trace[-1][0] for run in found),
+        decoder=course.kind,
+        varies=method.seeded if seeded else None,
+        sentences={name: part.lists[0].n_sentences for name, part in chosen.items()},
+        entries={name: max(map(len, part.lists)) for name, part in chosen.items()},
+        features={"dense": len(lists.names), "sparse": len(problem.names) - len(lists.names)},
+        variants=variants,
     )
     steps = tuple(
         TuningStep(i, number, name, step, float(value))
@@ -80,32 +100,6 @@ def _uses_sentences(course: Course, problem: Problem) -> bool:
     kind = course.method.optimizes
     return (kind == "sentence" and getattr(course.options, "entry_scores", None) != "moses") or (
         kind == "background" and not problem.gains_bleu
-    )
-
-
-def _plan(course: Course, problem: Problem, found: Sequence[Run], chosen: Mapping[str, Chosen]) -> TuningPlan:
-    """What was done, without the metric of sentences and the seed; ``chosen`` by the name of lists."""
-    method, options = course.method, _values(course.options)
-    variants = None
-    if FITTERS[method.name].variants is not None and len(found) > 1:
-        variants = tuple(
-            {name: value for name, value in _values(own).items() if value != options[name]}
-            for own in course.options_of(len(found))
-        )
-    return TuningPlan(
-        optimizer=method.name,
-        about=method.about,
-        source=method.source,
-        options={name: value for name, value in options.items() if value is not None},
-        metric=problem.metric.name,
-        replications=len(found),
-        rounds=max(run.trace[-1][0] for run in found),
-        decoder=course.kind,
-        varies=method.seeded if _is_seeded(course) else None,
-        sentences={name: part.lists[0].n_sentences for name, part in chosen.items()},
-        entries={name: max(map(len, part.lists)) for name, part in chosen.items()},
-        features={"dense": len(problem.lists.names), "sparse": len(problem.names) - len(problem.lists.names)},
-        variants=variants,
     )
 
 

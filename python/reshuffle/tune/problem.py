@@ -151,13 +151,11 @@ class Problem:
     @property
     def names(self) -> list[str]:
         """The names of all features, the dense ones first."""
-        sparse = self.lists.sparse
-        return [*self.lists.names, *([] if sparse is None else sparse.names)]
+        return [*self.lists.names, *self.lists.sparse_names]
 
     def vector(self, weights: Mapping[str, float]) -> Floats:
         """Weights in the order of :attr:`names`; :class:`InputError` if a dense feature has none."""
-        sparse = self.lists.sparse
-        found: Weights = weights_by_name(weights, self.lists.names, () if sparse is None else sparse.names)
+        found: Weights = weights_by_name(weights, self.lists.names, self.lists.sparse_names)
         return np.concatenate([found.dense, found.sparse])
 
     def start(self) -> Floats | None:

@@ -64,8 +64,8 @@ mod _core {
     use super::tokens::{common_ngrams, count_tokens};
     #[pymodule_export]
     use super::tune::{
-        tune_l1, tune_l1_loss, tune_line_search, tune_mert, tune_mira, tune_oracle, tune_pro, tune_templates,
-        tune_xbleu, tune_xbleu_objective,
+        tune_l1, tune_line_search, tune_mert, tune_mira, tune_oracle, tune_pro, tune_templates, tune_xbleu,
+        tune_xbleu_objective,
     };
     #[pymodule_export]
     use super::votes::{votes_drawn, votes_fit, votes_groups};

@@ -8,7 +8,6 @@ use super::call::{Progress, run_long, run_serial};
 use super::convert::{Array1, Array2, Array3, in_order, shaped, vector};
 use super::metric::Metric;
 use crate::error::{Result, check_length, named};
-use crate::pool::Run;
 use crate::tune::candidates::{Candidates, Sparse};
 use crate::tune::templates::{self, Template, Texts, Wanted};
 use crate::tune::{l1, mert, mira, oracle, pro, xbleu};
@@ -158,44 +157,6 @@ pub fn tune_oracle<'py>(
     Ok((vector(py, found.entries), shaped(py, found.from_to, [n, 2])?))
 }
 
-/// Runs `body` on checked lists, without the interpreter.
-fn on_lists<T: Send>(
-    py: Python<'_>,
-    candidates: Candidates<'_>,
-    targets: &PyReadonlyArray1<'_, i64>,
-    (threads, progress): (usize, Option<&Progress>),
-    body: impl FnOnce(&l1::Lists<'_>, &mut Run<'_>) -> Result<T> + Send,
-) -> PyResult<T> {
-    let targets = in_order(targets)?;
-    run_long(py, threads, progress, ("training", 0), |run| {
-        run.without_progress(|run| {
-            let lists = run.prepare(|stop| l1::Lists::new(candidates, targets, stop))?;
-            body(&lists, run)
-        })
-    })
-}
-
-/// The loss and its gradient.
-type Loss<'py> = (f64, Array1<'py, f64>);
-
-#[pyfunction]
-#[pyo3(signature = (offsets, dense, sparse, targets, weights, *, threads=0, progress=None))]
-pub fn tune_l1_loss<'py>(
-    py: Python<'py>,
-    offsets: PyReadonlyArray1<'py, i64>,
-    dense: PyReadonlyArray2<'py, f64>,
-    sparse: Option<SparseArgument<'py>>,
-    targets: PyReadonlyArray1<'py, i64>,
-    weights: PyReadonlyArray1<'py, f64>,
-    threads: usize,
-    progress: Option<&Progress>,
-) -> PyResult<Loss<'py>> {
-    let weights = in_order(&weights)?;
-    let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
-    let (loss, gradient) = on_lists(py, candidates, &targets, watch, |lists, run| l1::pass(lists, weights, run))?;
-    Ok((loss, vector(py, gradient)))
-}
-
 /// Selected, not zero, the steepest derivative, the loss, the objective, and the Newton steps of a step.
 type Steps = Vec<(usize, usize, f64, f64, f64, usize)>;
 
@@ -220,8 +181,13 @@ pub fn tune_l1<'py>(
     progress: Option<&Progress>,
 ) -> PyResult<Fitted<'py>> {
     let settings = l1::Settings { penalty: gamma, per_step, limit, tolerance };
-    let (candidates, watch) = (candidates(py, &offsets, &dense, sparse.as_ref())?, (threads, progress));
-    let fit = on_lists(py, candidates, &targets, watch, |lists, run| l1::graft(lists, &settings, run))?;
+    let (candidates, targets) = (candidates(py, &offsets, &dense, sparse.as_ref())?, in_order(&targets)?);
+    let fit = run_long(py, threads, progress, ("training", 0), |run| {
+        run.without_progress(|run| {
+            let lists = run.prepare(|stop| l1::Lists::new(candidates, targets, stop))?;
+            l1::graft(&lists, &settings, run)
+        })
+    })?;
     let steps = fit.steps.iter();
     let steps = steps.map(|s| (s.selected, s.nonzero, s.steepest, s.loss, s.objective, s.iterations)).collect();
     Ok((vector(py, fit.weights), fit.selected, steps, (fit.violation, fit.violation_outside)))
@@ -370,6 +336,9 @@ pub fn tune_xbleu<'py>(
     })?;
     outcome(py, found, [seeds.len(), candidates.width(), epochs.saturating_add(1)])
 }
+
+/// The objective and its gradient.
+type Loss<'py> = (f64, Array1<'py, f64>);
 
 #[pyfunction]
 #[pyo3(signature = (offsets, dense, sparse, scores, lengths, weights, *, penalty=10.0, threads=0))]

@@ -87,7 +87,7 @@ class Training:
     @property
     def names(self) -> list[str]:
         """The names of the systems."""
-        from ...tune.variants import names_of_variants
+        from ...tune.l1 import names_of_variants
 
         return names_of_variants(self.chosen.n)
 

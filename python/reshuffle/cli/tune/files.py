@@ -49,9 +49,8 @@ class InputFiles(Reading, Lists):
 
     def named_weights(self, path: str, lists: NBest) -> dict[str, float]:
         """The weights in a file, by the names of the lists' features."""
-        sparse = () if lists.sparse is None else lists.sparse.names
-        found = read_weights(path, lists.names, sparse, max_input=self.max_input)
-        return dict(zip([*lists.names, *sparse], map(float, [*found.dense, *found.sparse]), strict=True))
+        found = read_weights(path, lists.names, lists.sparse_names, max_input=self.max_input)
+        return dict(zip([*lists.names, *lists.sparse_names], map(float, [*found.dense, *found.sparse]), strict=True))
 
 
 def prepared_folder(path: str) -> Path:

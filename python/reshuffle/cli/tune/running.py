@@ -128,8 +128,7 @@ class _Files(InputFiles, TuneFiles):
             return read_named_weights(self.init, max_input=self.max_input)
         if not self.nbest:  # of the large lists, whose features have another order than those of the decoder
             return self.named_weights(self.init, lists)
-        sparse = () if lists.sparse is None else lists.sparse.names
-        return read_weights(self.init, lists.names, sparse, max_input=self.max_input)
+        return read_weights(self.init, lists.names, lists.sparse_names, max_input=self.max_input)
 
     def _decoder(self, large: NBest | None, n: int) -> Decoder | None:
         if large is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from threading import Thread
@@ -29,7 +28,7 @@ OWN = r'\s*\{\s*"model"'
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit code: 2 for wrong input, with one line on standard error."""
-    return run("comet-compare", lambda: _run(_parser().parse_args(sys.argv[1:] if arguments is None else arguments)))
+    return run("comet-compare", _run, arguments)
 
 
 def _parser() -> Parser:
@@ -97,7 +96,8 @@ def _ratio(text: str) -> float:
     return number
 
 
-def _run(options: argparse.Namespace) -> str:
+def _run(arguments: list[str]) -> str:
+    options = _parser().parse_args(arguments)
     if options.sacrebleu_dataset is not None:
         if options.sources is not None or options.references is not None:
             raise InputError("-d replaces -s and -r: leave out one or the other")

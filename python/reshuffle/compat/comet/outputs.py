@@ -15,7 +15,6 @@ PADDING = 2
 # Of the JSON file.
 INDENT = 4
 _string = json.encoder.encode_basestring
-CONTROL = bytes(range(0x20))
 
 
 Results = Sequence[Mapping[str, Any]]
@@ -109,20 +108,10 @@ def as_json(value: Any, indent: str = "") -> str:
     if isinstance(value, dict):
         inside = separator.join(f"{_string(key)}: {as_json(each, deeper)}" for key, each in value.items())
     elif kinds == {str}:
-        inside = _strings(value, separator)
+        inside = separator.join(map(_string, value))
     elif kinds == {float} and all(map(math.isfinite, value)):
         inside = separator.join(map(repr, value))
     else:
         inside = separator.join(as_json(each, deeper) for each in value)
     first, last = "{}" if isinstance(value, dict) else "[]"
     return f"{first}\n{deeper}{inside}\n{indent}{last}"
-
-
-def _strings(values: Sequence[str], separator: str) -> str:
-    """Strings with a separator between them. If none has a control character, all are escaped together."""
-    together = "\n".join(values)
-    data = together.encode("utf-8", "surrogatepass")
-    if len(data) - len(data.translate(None, CONTROL)) != len(values) - 1:
-        return separator.join(map(_string, values))
-    escaped = together.replace("\\", "\\\\").replace('"', '\\"').replace("\n", f'"{separator}"')
-    return f'"{escaped}"'

@@ -39,10 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     2 for wrong input, with one line on standard error; 1 if all references are empty, as in multi-bleu.perl.
     """
-    return run("moses", lambda: _run(sys.argv[1:] if arguments is None else list(arguments)))
+    return run("moses", _run, arguments)
 
 
-def _run(arguments: Sequence[str]) -> str:
+def _run(arguments: list[str]) -> str:
     if not arguments:
         raise InputError(f"no script: choose {MULTI_BLEU} or {SIGNIFICANCE}")
     # The scripts may be called by their file names.

@@ -21,7 +21,6 @@ ends with exit code 2 and one sentence. The debugging output of ``-x`` is not av
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from ..commands import check_output, run, say, write
@@ -36,12 +35,12 @@ OWN = r"[^\t\n]*\t[^\t\n]*\t"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit code: 2 for wrong input, with one line on standard error."""
-    return run("mteval", lambda: _run(sys.argv[1:] if arguments is None else list(arguments)))
+    return run("mteval", _run, arguments)
 
 
-def _run(arguments: Sequence[str]) -> str:
+def _run(arguments: list[str]) -> str:
     options = parse(arguments)
-    if options.help:
+    if options is None:
         return HELP
     for argument in options.unknown:
         say(f"mteval: warning: unknown option {argument} is ignored")

@@ -57,7 +57,6 @@ class Options:
     matr: bool = False
     smoothing: bool = True
     version: str = "13a"
-    help: bool = False
     unknown: tuple[str, ...] = ()
 
     @property
@@ -66,8 +65,8 @@ class Options:
         return "mteval-intl" if self.international else "13a"
 
 
-def parse(arguments: Sequence[str]) -> Options:
-    """The options.
+def parse(arguments: Sequence[str]) -> Options | None:
+    """The options; None if help is asked for.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def parse(arguments: Sequence[str]) -> Options:
     """
     given, unknown = _given(arguments)
     if "h" in given or "help" in given:
-        return Options("", "", "", help=True)
+        return None
     files = []
     for name, what in (("r", "references"), ("s", "source"), ("t", "translations")):
         file = str(given.get(name, ""))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from .documents import TestSet
-from .scoring import BLEU_ORDER, NIST_ORDER, ORDERS, Counted, Score, untokenized, words_of
+from .scoring import ORDERS, Counted, Kind, Score, untokenized, words_of
 
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 LINE = "# ------------------------------------------------------------------------"
 HEADER = "        " + "   ".join(f"{order}-gram" for order in range(1, ORDERS + 1))
 UNDERLINE = "        " + "   ".join(["------"] * ORDERS)
+# By the kind of score, and by system.
+Scores = Mapping[str, Mapping[str, Score]]
 
 
 def start(version: str, command: str) -> str:
@@ -51,42 +53,40 @@ def evaluation(test_set: TestSet, counted: Counted) -> str:
     ]
     matches = Matches(counted) if counted.options.detail >= 3 else None
     for system in range(len(counted.systems)):
-        for kind in _kinds(counted):
+        for kind in counted.kinds:
             lines += _details(test_set, counted, matches, system, kind)
-    return "\n".join([*lines, *_scores(counted), *_tables(counted)]) + "\n"
+    scores = {
+        kind.name: {name: kind.score(system, counted.every_row(system)) for system, name in enumerate(counted.systems)}
+        for kind in counted.kinds
+    }
+    return "\n".join([*lines, *_scores(counted.systems, scores), *_tables(version, scores)]) + "\n"
 
 
-def _kinds(counted: Counted) -> list[str]:
-    return [kind for kind, chosen in (("NIST", counted.options.nist), ("BLEU", counted.options.bleu)) if chosen]
-
-
-def _details(test_set: TestSet, counted: Counted, matches: Matches | None, system: int, kind: str) -> Iterator[str]:
+def _details(test_set: TestSet, counted: Counted, matches: Matches | None, system: int, kind: Kind) -> Iterator[str]:
     """Lines of n-grams, segments and documents, and of the lengths."""
     options, name = counted.options, counted.systems[system]
-    order = NIST_ORDER if kind == "NIST" else BLEU_ORDER
     for document, rows in counted.rows[system].items():
         segments = in_order(rows, options.version)
         if options.detail >= 2:
             numbers = [rows[segment] for segment in segments]
-            scores = counted.segment_scores(system, numbers, kind)
+            scores = kind.segment_scores(system, numbers)
             words = counted.words(system, numbers)
             for segment, row, score, n in zip(segments, numbers, scores, words, strict=True):
                 if matches is not None:
                     yield from _texts(test_set, matches, system, name, segment, row)
                 yield (
-                    f'  {kind} score using {order}-grams = {score:.4f} for system "{name}" on segment {segment} of '
-                    f'document "{document}" ({n} words)'
+                    f'  {kind.name} score using {kind.order}-grams = {score:.4f} for system "{name}" on segment '
+                    f'{segment} of document "{document}" ({n} words)'
                 )
         if options.detail >= 1:
             every = list(rows.values())
-            of_document = counted.score(kind, system, every).score
+            of_document = kind.score(system, every).score
             yield (
-                f'{kind} score using   {order}-grams = {of_document:.4f} for system "{name}" on document "{document}" '
-                f"({len(every)} segments, {sum(counted.words(system, every))} words)"
+                f'{kind.name} score using   {kind.order}-grams = {of_document:.4f} for system "{name}" on document '
+                f'"{document}" ({len(every)} segments, {sum(counted.words(system, every))} words)'
             )
-    if kind == "BLEU" and options.smoothing and options.version == "13a":
-        sums = counted.bleu[system, _rows(counted, system)].sum(axis=0)
-        yield _lengths(int(sums[0]), int(sums[1]))
+    if kind.name == "BLEU" and options.smoothing and options.version == "13a":
+        yield _lengths(*counted.lengths[system, counted.every_row(system)].sum(axis=0).tolist())
 
 
 def _texts(test_set: TestSet, matches: Matches, system: int, name: str, segment: str, row: int) -> Iterator[str]:
@@ -124,35 +124,18 @@ def _natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts]
 
 
-def _rows(counted: Counted, system: int) -> list[int]:
-    return [row for rows in counted.rows[system].values() for row in rows.values()]
+def _scores(systems: Sequence[str], scores: Scores) -> Iterator[str]:
+    for name in systems:
+        nist = f"NIST score = {scores['NIST'][name].score:.4f}  " if "NIST" in scores else "\n"
+        bleu = f"BLEU score = {scores['BLEU'][name].score:.4f} " if "BLEU" in scores else ""
+        yield f'{nist}{bleu}for system "{name}"'
 
 
-def _of_systems(counted: Counted) -> dict[str, list[Score]]:
-    n = len(counted.systems)
-    return {
-        kind: [counted.score(kind, system, _rows(counted, system)) for system in range(n)] for kind in _kinds(counted)
-    }
-
-
-def _scores(counted: Counted) -> Iterator[str]:
-    scores = _of_systems(counted)
-    for system, name in enumerate(counted.systems):
-        if len(scores) == 2:
-            nist, bleu = scores["NIST"][system].score, scores["BLEU"][system].score
-            yield f'NIST score = {nist:.4f}  BLEU score = {bleu:.4f} for system "{name}"'
-        elif "NIST" in scores:
-            yield f'NIST score = {scores["NIST"][system].score:.4f}  for system "{name}"'
-        else:
-            yield f'\nBLEU score = {scores["BLEU"][system].score:.4f} for system "{name}"'
-
-
-def _tables(counted: Counted) -> Iterator[str]:
-    scores, extra = _of_systems(counted), _extra(counted.options.version)
-    space = " " * (2 if counted.options.version == "14" else 1)
+def _tables(version: str, scores: Scores) -> Iterator[str]:
+    extra, space = _extra(version), " " * (2 if version == "14" else 1)
 
     def rows(kind: str, cumulative: bool) -> Iterator[str]:
-        for name, score in zip(counted.systems, scores.get(kind, []), strict=False):
+        for name, score in scores.get(kind, {}).items():
             numbers = score.cumulative if cumulative else score.individual
             yield f" {kind}:" + "".join(f"  {number:.4f} " for number in numbers) + f'{space}"{name}"'
 
@@ -170,22 +153,22 @@ def _tables(counted: Counted) -> Iterator[str]:
 def files(test_set: TestSet, counted: Counted) -> dict[str, str]:
     """The files of ``--metricsMATR``: their names and contents."""
     written: dict[str, str] = {}
-    for kind in _kinds(counted):
+    for kind in counted.kinds:
         of_systems, of_documents, of_segments = [], [], []
         for system, name in enumerate(counted.systems):
-            score = counted.score(kind, system, _rows(counted, system)).score
+            score = kind.score(system, counted.every_row(system)).score
             of_systems.append(f"{test_set.set_id}\t{name}\t{shown(score)}\n")
             for document, rows in counted.rows[system].items():
-                score = counted.score(kind, system, list(rows.values())).score
+                score = kind.score(system, list(rows.values())).score
                 of_documents.append(f"{test_set.set_id}\t{name}\t{document}\t{shown(score)}\n")
                 segments = in_order(rows, counted.options.version)
-                scores = counted.segment_scores(system, [rows[segment] for segment in segments], kind)
+                scores = kind.segment_scores(system, [rows[segment] for segment in segments])
                 of_segments += [
                     f"{test_set.set_id}\t{name}\t{document}\t{segment}\t{shown(score)}\n"
                     for segment, score in zip(segments, scores, strict=True)
                 ]
         for level, lines in (("sys", of_systems), ("doc", of_documents), ("seg", of_segments)):
-            written[f"{kind}-{level}.scr"] = "".join(lines)
+            written[f"{kind.name}-{level}.scr"] = "".join(lines)
     return written
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,35 @@ class Score(NamedTuple):
     cumulative: list[float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """NIST or BLEU.
+
+    Attributes
+    ----------
+    order : int
+        The cumulative score of this order is the score.
+    counts : (N, S, K) array of int64
+        Those of all segments of each system.
+    formula : callable
+        From the sums of some segments to scores.
+    """
+
+    name: str
+    order: int
+    counts: NDArray[np.int64]
+    formula: Callable[[list[int]], Score]
+
+    def score(self, system: int, rows: Sequence[int]) -> Score:
+        """The scores of a system on some segments."""
+        return self.formula(self.counts[system, rows].sum(axis=0).tolist())
+
+    def segment_scores(self, system: int, rows: Sequence[int]) -> list[float]:
+        """The score of each segment."""
+        return [self.formula(row).score for row in self.counts[system, rows].tolist()]
+
+
+@dataclass(frozen=True, eq=False)
 class Counted:
     """The counts of all segments.
 
@@ -49,8 +78,10 @@ class Counted:
         The row of each segment, by document, of each system. There are also rows of segments in references only.
     texts : dict of str to list of str
         The text of each row of a system, ready to be tokenized, and of each reference as ``references``.
-    nist, bleu : (N, S, K) arrays of int64
-        Counts of each system.
+    kinds : list of Kind
+        Those that were asked for.
+    lengths : (N, S, 2) array of int64
+        The number of words of each segment, and of the reference that BLEU takes.
     """
 
     options: Options
@@ -58,30 +89,17 @@ class Counted:
     rows: list[dict[str, dict[str, int]]]
     texts: list[list[str]]
     references: list[list[str]]
-    nist: NDArray[np.int64]
-    bleu: NDArray[np.int64]
-
-    def score(self, kind: str, system: int, rows: Sequence[int]) -> Score:
-        """NIST or BLEU of a system on some segments."""
-        sums = (self.nist if kind == "NIST" else self.bleu)[system, list(rows)].sum(axis=0)
-        return _nist(sums) if kind == "NIST" else self._bleu(sums.tolist())
-
-    def _bleu(self, sums: Sequence[int]) -> Score:
-        ref_len, matches, totals = sums[1], sums[2 : 2 + ORDERS], sums[2 + ORDERS : 2 + 2 * ORDERS]
-        return (_smoothed if self.options.smoothing else _unsmoothed)(ref_len, matches, totals)
-
-    def segment_scores(self, system: int, rows: Sequence[int], kind: str) -> list[float]:
-        """The score of each segment."""
-        if kind == "NIST":
-            gains, penalty = _gains(self.nist[system, list(rows)])
-            scores: list[float] = (gains.cumsum(axis=1)[:, NIST_ORDER - 1] * penalty).tolist()
-            return scores
-        return [self._bleu(sums).score for sums in self.bleu[system, list(rows)].tolist()]
+    kinds: list[Kind]
+    lengths: NDArray[np.int64]
 
     def words(self, system: int, rows: Sequence[int]) -> list[int]:
         """The number of words of each segment."""
-        words: list[int] = self.bleu[system, list(rows), 0].tolist()
+        words: list[int] = self.lengths[system, rows, 0].tolist()
         return words
+
+    def every_row(self, system: int) -> list[int]:
+        """The rows of a system."""
+        return [row for rows in self.rows[system].values() for row in rows.values()]
 
 
 def count(test_set: TestSet, options: Options) -> Counted:
@@ -125,7 +143,15 @@ def count(test_set: TestSet, options: Options) -> Counted:
         }
         for name in systems
     ]
-    return Counted(options, systems, rows, texts, columns, nist, bleu)
+    kinds = [
+        Kind(name, order, counts, formula)
+        for name, order, counts, formula, chosen in (
+            ("NIST", NIST_ORDER, nist, _nist, options.nist),
+            ("BLEU", BLEU_ORDER, bleu, _smoothed if options.smoothing else _unsmoothed, options.bleu),
+        )
+        if chosen
+    ]
+    return Counted(options, systems, rows, texts, columns, kinds, bleu[:, :, :2])
 
 
 def _without_empty_words(
@@ -184,8 +210,9 @@ def prepared(text: str, options: Options) -> str:
     return empty + text
 
 
-def _smoothed(ref_len: int, matches: Sequence[int], totals: Sequence[int]) -> Score:
+def _smoothed(sums: Sequence[int]) -> Score:
     """BLEU with precisions of 1/(2^k·total) for the k-th order without a match."""
+    ref_len, matches, totals = sums[1], sums[2 : 2 + ORDERS], sums[2 + ORDERS :]
     penalty = math.exp(min(0.0, 1 - ref_len / totals[0])) if totals[0] else 0.0
     individual, cumulative = [], []
     smooth, total_log = 1, 0.0
@@ -203,7 +230,8 @@ def _smoothed(ref_len: int, matches: Sequence[int], totals: Sequence[int]) -> Sc
     return Score(cumulative[BLEU_ORDER - 1], individual, cumulative)
 
 
-def _unsmoothed(ref_len: int, matches: Sequence[int], totals: Sequence[int]) -> Score:
+def _unsmoothed(sums: Sequence[int]) -> Score:
+    ref_len, matches, totals = sums[1], sums[2 : 2 + ORDERS], sums[2 + ORDERS :]
     individual, cumulative = [0.0] * ORDERS, [0.0] * ORDERS
     total_log = 0.0
     for order, (match, total) in enumerate(zip(matches, totals, strict=True), 1):
@@ -215,20 +243,11 @@ def _unsmoothed(ref_len: int, matches: Sequence[int], totals: Sequence[int]) -> 
     return Score(cumulative[BLEU_ORDER - 1], individual, cumulative)
 
 
-def _nist(sums: NDArray[np.int64]) -> Score:
-    gains, penalty = _gains(sums[None])
-    individual: list[float] = (gains[0] * penalty[0]).tolist()
-    cumulative: list[float] = (gains[0].cumsum() * penalty[0]).tolist()
-    return Score(cumulative[NIST_ORDER - 1], individual, cumulative)
-
-
-def _gains(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The information per n-gram by order (S, 9), and the length penalty (S,)."""
-    totals = counts[:, ORDERS : 2 * ORDERS]
-    gains = counts[:, :ORDERS] * RESOLUTION / np.maximum(totals, 1)
-    hyp_len, ref_len = counts[:, 2 * ORDERS].astype(float), counts[:, 2 * ORDERS + 1].astype(float)
-    ratio = np.where(ref_len > 0, hyp_len / np.where(ref_len > 0, ref_len, 1.0), 1.0)
-    beta = -math.log(0.5) / math.log(1.5) ** 2
-    with np.errstate(divide="ignore"):
-        penalty = np.where(ratio >= 1, 1.0, np.exp(-beta * np.log(ratio) ** 2))
-    return gains, penalty
+def _nist(sums: Sequence[int]) -> Score:
+    information, totals, (hyp_len, ref_len) = sums[:ORDERS], sums[ORDERS : 2 * ORDERS], sums[2 * ORDERS :]
+    gains = [gain * RESOLUTION / max(total, 1) for gain, total in zip(information, totals, strict=True)]
+    ratio = hyp_len / ref_len if ref_len > 0 else 1.0
+    log = min(0.0, float(np.log(ratio))) if ratio else -math.inf
+    penalty = float(np.exp(math.log(0.5) / math.log(1.5) ** 2 * (log * log)))
+    cumulative = [gain * penalty for gain in accumulate(gains)]
+    return Score(cumulative[NIST_ORDER - 1], [gain * penalty for gain in gains], cumulative)

@@ -20,8 +20,6 @@ METEOR are not listed. An existing file is only replaced if it looks like an ear
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
 
 from ..commands import run
@@ -35,10 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     2 for wrong input and for output that cannot be written, 3 if memory runs out, with one line on standard error.
     """
-    return run("multeval", lambda: _run(parse(sys.argv[1:] if arguments is None else arguments)), option_named)
+    return run("multeval", _run, arguments, option_named)
 
 
-def _run(options: argparse.Namespace) -> str:
+def _run(arguments: list[str]) -> str:
+    options = parse(arguments)
     # Not for --help: they import numpy.
     from .evaluation import evaluate
     from .metrics import metrics_named

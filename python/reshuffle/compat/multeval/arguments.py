@@ -54,6 +54,9 @@ class _Once(argparse.Action):
 
 
 _FILES: dict[str, Any] = {"nargs": "+", "metavar": "FILE", "action": _Once}
+_FILE: dict[str, Any] = {"type": file_name, "metavar": "FILE"}
+_FOLDER: dict[str, Any] = {"type": file_name, "metavar": "DIR"}
+_NUMBER: dict[str, Any] = {"type": whole, "default": 0, "metavar": "N"}
 _REFERENCES = "references: tokenized, one segment per line"
 
 
@@ -99,18 +102,10 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
     _add_metrics(parser, "bleu meteor ter length")
     add_number(parser, "-b", "--boot-samples", default=10_000, about="bootstrap draws")
     add_number(parser, "-s", "--ar-shuffles", default=10_000, about="shuffles of the test")
-    parser.add_argument("-L", "--latex", type=file_name, metavar="FILE", help="write the table as LaTeX")
+    parser.add_argument("-L", "--latex", **_FILE, help="write the table as LaTeX")
     parser.add_argument("-F", "--fullLatexDoc", **_FLAG, help="write a whole LaTeX document")
-    parser.add_argument(
-        "-r",
-        "--rankDir",
-        type=file_name,
-        metavar="DIR",
-        help="segments of median runs, by difference from the baseline",
-    )
-    parser.add_argument(
-        "-S", "--sentLevelDir", type=file_name, metavar="DIR", help="the scores of every segment of every run"
-    )
+    parser.add_argument("-r", "--rankDir", **_FOLDER, help="segments of median runs, by difference from the baseline")
+    parser.add_argument("-S", "--sentLevelDir", **_FOLDER, help="the scores of every segment of every run")
     parser.add_argument("-D", "--debug", **_FLAG, help="accepted, without effect")
     own = parser.add_argument_group("not in MultEval")
     add_number(own, "--seed", default=12345, about="seed of draws and shuffles", kind=whole)
@@ -121,9 +116,7 @@ def _add_eval(parser: argparse.ArgumentParser, numbers: Sequence[int]) -> None:
         help="what is exchanged to compute p: multeval, with the faults of MultEval's test (default); auto, run, "
         "welch, hierarchical, hierarchical-t, segment, pooled or cell, as in reshuffle runs --exchange",
     )
-    own.add_argument(
-        "--json", type=file_name, metavar="FILE", help="write all results as JSON, which reshuffle.read_json reads"
-    )
+    own.add_argument("--json", **_FILE, help="write all results as JSON, which reshuffle.read_json reads")
     _add_common(parser)
 
 
@@ -131,7 +124,7 @@ def _add_nbest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-N", "--nbest", required=True, metavar="FILE", help="id ||| hypothesis ||| features ||| score")
     parser.add_argument("-R", "--refs", required=True, help=_REFERENCES, **_FILES)
     _add_metrics(parser, "bleu meteor ter")
-    parser.add_argument("-r", "--rankDir", type=file_name, metavar="DIR", help="the list sorted by each metric")
+    parser.add_argument("-r", "--rankDir", **_FOLDER, help="the list sorted by each metric")
     _add_common(parser)
 
 
@@ -142,11 +135,9 @@ def _add_metrics(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-t", "--threads", type=whole, default=0, metavar="N", help="0, the default: one per core")
-    parser.add_argument(
-        "-v", "--verbosity", type=whole, default=0, metavar="N", help="in eval, 1 prints the score of every run"
-    )
-    parser.add_argument("--bleu.verbosity", type=whole, default=0, metavar="N", help="accepted, without effect")
+    parser.add_argument("-t", "--threads", **_NUMBER, help="0, the default: one per core")
+    parser.add_argument("-v", "--verbosity", **_NUMBER, help="in eval, 1 prints the score of every run")
+    parser.add_argument("--bleu.verbosity", **_NUMBER, help="accepted, without effect")
     ter = parser.add_argument_group("TER")
     ter.add_argument("--ter.punctuation", **_FLAG, help="ignore punctuation, as in MultEval, in spite of the name")
     meteor = parser.add_argument_group(

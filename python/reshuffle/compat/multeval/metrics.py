@@ -32,16 +32,14 @@ class ScoredMetric(NamedTuple):
 
     Attributes
     ----------
-    key, name : str
-        As on the command line, and as in tables.
+    key : str
+        As on the command line.
     about : str
         For the caption of the LaTeX table.
     arrow : str
         The direction in which scores improve, as a command of LaTeX; empty if neither is better.
-    higher_is_better : bool
-        How hypotheses of an n-best list are ranked. Longer ones come first, as in MultEval.
     formula : Metric
-        From counts to the score.
+        From counts to the score. In n-best lists longer hypotheses come first, as in MultEval.
     counting : Counting
         From distinct outputs (normalized lines) and columns of references to counts, (outputs, segments, K).
     columns : slice
@@ -53,10 +51,8 @@ class ScoredMetric(NamedTuple):
     """
 
     key: str
-    name: str
     about: str
     arrow: str
-    higher_is_better: bool
     formula: Metric
     counting: Counting
     columns: slice = slice(None)
@@ -66,6 +62,11 @@ class ScoredMetric(NamedTuple):
     def scores(self, counts: ArrayLike) -> Scores:
         """Scores of segments or of sums: (…, K) in, (…) out. MultEval has the same formula for both."""
         return self.formula.score(counts)
+
+    @property
+    def name(self) -> str:
+        """The name in tables."""
+        return self.formula.name
 
 
 def metrics_named(keys: Sequence[str], options: Namespace) -> list[ScoredMetric]:
@@ -99,10 +100,8 @@ def counts_of(
 def _bleu(_: Namespace) -> ScoredMetric:
     return ScoredMetric(
         key="bleu",
-        name="BLEU",
         about="BLEU as jBLEU 0.1.1 computes it (mteval-v13a's smoothing, no tokenization)",
         arrow=r" $\uparrow$",
-        higher_is_better=True,
         formula=_native_bleu(),
         counting=_count_split,
         parts=(*(f"bleu{n}p" for n in range(1, ORDERS + 1)), "brevity"),
@@ -113,10 +112,8 @@ def _bleu(_: Namespace) -> ScoredMetric:
 def _length(_: Namespace) -> ScoredMetric:
     return ScoredMetric(
         key="length",
-        name="Length",
         about="length of the hypotheses in percent of that of the closest references",
         arrow="",
-        higher_is_better=True,
         formula=Formula("Length", lambda totals: 100.0 * (totals[..., 0] / totals[..., 1])),
         counting=_count_split,
         columns=slice(2),  # the lengths
@@ -157,10 +154,8 @@ def _ter(options: Namespace) -> ScoredMetric:
     native = metric("ter", variant="tercom", no_punct=getattr(options, "ter.punctuation"))
     return ScoredMetric(
         key="ter",
-        name="TER",
         about="TER as Tercom 0.8 computes it",
         arrow=r" $\downarrow$",
-        higher_is_better=False,
         formula=native,
         counting=lambda outputs, references, threads: _whole_edits(native, outputs, references, threads),
     )
@@ -185,10 +180,8 @@ def _meteor(options: Namespace) -> ScoredMetric:
     punctuation = "without" if "no_punct" in given else "with"
     return ScoredMetric(
         key="meteor",
-        name="METEOR",
         about=f"METEOR 1.5 for {given['language']}, task {task}, {modules}, {punctuation} punctuation",
         arrow=r" $\uparrow$",
-        higher_is_better=True,
         formula=native,
         counting=lambda outputs, references, threads: native.suff_stats(references, outputs, workers=threads),
         parts=("prec", "rec", "frag"),

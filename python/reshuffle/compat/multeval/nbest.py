@@ -17,7 +17,7 @@ from ..commands import check_output, say, write
 from .arguments import files_of
 from .java import as_double, fixed, rounded
 from .metrics import Counts, ScoredMetric, Scores, counts_of
-from .outputs import normalized, output_folder, read_references
+from .outputs import normalized, output_folder, read_columns
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -49,20 +49,9 @@ class Hypotheses(NamedTuple):
         """The first line of each segment, and the number of lines."""
         return np.searchsorted(self.segments, np.arange(self.segments[-1] + 2))
 
-
-class Ranked(NamedTuple):
-    """An n-best list ranked by some metrics.
-
-    Attributes
-    ----------
-    orders : list of (N,) arrays
-        By metric: the lines, segment by segment, from the best to the worst.
-    ranks : (N, metrics) array
-        The rank of each line in its segment, from 0.
-    """
-
-    orders: list[Places]
-    ranks: Places
+    def ranks(self, order: Places) -> Places:
+        """The rank of each line in its segment, from 0, if the lines have this order."""
+        return np.argsort(order) - self.starts[self.segments]
 
 
 def ranked_nbest(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> str:
@@ -72,18 +61,18 @@ def ranked_nbest(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -
         check_output(path, SORTED_FILE)
     hypotheses = read_nbest(options.nbest)
     n_segments = hypotheses.segments[-1] + 1
-    references = read_references(files_of(options.refs), options.nbest, n_segments)
+    references = read_columns(files_of(options.refs), options.nbest, n_segments)
     say(f"Found {n_segments} hypotheses with {len(references)} references")
     counts, places = _counted(hypotheses, references, metrics, options.threads or None)
     scores = [metric.scores(own) for metric, own in zip(metrics, counts, strict=True)]
-    ranked = rank([own[places] for own in scores], hypotheses, metrics)
-    lines = _lines(hypotheses, metrics, ranked, _printed(metrics, counts, scores), places)
+    orders = ranked([own[places] for own in scores], hypotheses, metrics)
+    lines = _lines(hypotheses, metrics, orders, _printed(metrics, counts, scores), places)
     if options.rankDir:
         output_folder(options.rankDir)
-        for path, order in zip(paths, ranked.orders, strict=True):
+        for path, order in zip(paths, orders, strict=True):
             write(path, "".join(lines[line] for line in order.tolist()))
         say(f"Wrote n-best list ranked by metrics to: {options.rankDir}")
-    _report_oracles(hypotheses, metrics, [own[places] for own in counts], ranked)
+    _report_oracles(hypotheses, metrics, [own[places] for own in counts], orders)
     return "".join(lines)
 
 
@@ -123,23 +112,20 @@ def _counted(
     return [own[0] for own in counts], np.array(places)
 
 
-def rank(scores: Sequence[Scores], hypotheses: Hypotheses, metrics: Sequence[ScoredMetric]) -> Ranked:
-    """Rank the hypotheses of each segment by the scores of all lines under each metric.
+def ranked(scores: Sequence[Scores], hypotheses: Hypotheses, metrics: Sequence[ScoredMetric]) -> list[Places]:
+    """By metric the lines, segment by segment, from the best to the worst score.
 
     As in MultEval, hypotheses with the same score keep the order of the metric before, and under the first metric that
     of the list.
     """
+    orders: list[Places] = []
     segments = np.array(hypotheses.segments)
-    starts = hypotheses.starts
     place = np.arange(len(segments))
-    orders, ranks = [], np.empty((len(segments), len(metrics)), dtype=np.intp)
-    for number, (metric, own) in enumerate(zip(metrics, scores, strict=True)):
-        order = np.lexsort((place, -own if metric.higher_is_better else own, segments))
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
+    for metric, own in zip(metrics, scores, strict=True):
+        order = np.lexsort((place, -own if metric.formula.higher_is_better else own, segments))
         orders.append(order)
-        ranks[:, number] = place - starts[segments]
-    return Ranked(orders, ranks)
+        place = np.argsort(order)
+    return orders
 
 
 def _printed(metrics: Sequence[ScoredMetric], counts: Sequence[Counts], scores: Sequence[Scores]) -> list[str]:
@@ -154,14 +140,17 @@ def _printed(metrics: Sequence[ScoredMetric], counts: Sequence[Counts], scores: 
 
 
 def _lines(
-    hypotheses: Hypotheses, metrics: Sequence[ScoredMetric], ranked: Ranked, printed: Sequence[str], places: Places
+    hypotheses: Hypotheses,
+    metrics: Sequence[ScoredMetric],
+    orders: Sequence[Places],
+    printed: Sequence[str],
+    places: Places,
 ) -> list[str]:
     """The lines of the list with ranks and scores."""
-    originals = np.arange(len(places)) - hypotheses.starts[np.array(hypotheses.segments)]
     names = ["origRank", *(f"{metric.key}Rank" for metric in metrics)]
     ranks = [
         " ".join(f"{name}={value}" for name, value in zip(names, row, strict=True))
-        for row in np.column_stack([originals, ranked.ranks]).tolist()
+        for row in np.column_stack([hypotheses.ranks(each) for each in (np.arange(len(places)), *orders)]).tolist()
     ]
     # MultEval reads the decoder's score in single precision.
     with np.errstate(over="ignore"):  # as in Java, where a larger number is infinite
@@ -174,11 +163,11 @@ def _lines(
 
 
 def _report_oracles(
-    hypotheses: Hypotheses, metrics: Sequence[ScoredMetric], counts: Sequence[Counts], ranked: Ranked
+    hypotheses: Hypotheses, metrics: Sequence[ScoredMetric], counts: Sequence[Counts], orders: Sequence[Places]
 ) -> None:
     """Print corpus scores of the decoder's choice, and of the best and worst hypothesis of each segment."""
     starts = hypotheses.starts
-    for metric, own, order in zip(metrics, counts, ranked.orders, strict=True):
+    for metric, own, order in zip(metrics, counts, orders, strict=True):
         chosen = {
             "topbest": starts[:-1],
             "oracle": order[starts[:-1]],

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,17 +26,15 @@ BREAKING = re.compile("[\t-\r \u0085\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029
 EMPTY_TOKEN = "\u2028"
 
 
-class _Plain(list[str]):
-    """Lines that have nothing to replace: none is empty, and their only white space is single spaces between words."""
-
-
 def normalized(lines: Sequence[str]) -> list[str]:
     """The lines without white space at their ends, and with single spaces.
 
     >>> normalized([" a\\t b ", "", "\\u3000c"])
     ['a b', '', '\\u3000c']
     """
-    return _replaced(lines, lambda line: SPACES.sub(" ", line.strip(TRIMMED)))
+    trimmed = (line.strip(TRIMMED) for line in lines)
+    # The space is the only separator that is printable, so that most lines need no replacement, which takes long.
+    return [line if line.isprintable() and "  " not in line else SPACES.sub(" ", line) for line in trimmed]
 
 
 def with_split_tokens(lines: Sequence[str]) -> list[str]:
@@ -47,26 +45,10 @@ def with_split_tokens(lines: Sequence[str]) -> list[str]:
     >>> with_split_tokens(["a\\u3000b", "", "a\\u00a0b \\u3000c"])
     ['a b', '\\u2028', 'a\\xa0b \\u2028 c']
     """
-    return _replaced(lines, lambda line: " ".join(token or EMPTY_TOKEN for token in BREAKING.split(line)))
-
-
-def _replaced(lines: Sequence[str], replace: Callable[[str], str]) -> list[str]:
-    """``replace`` of the lines for which it matters. Halves without such a line are left as they are."""
-    if isinstance(lines, _Plain):
-        return lines
-    if _are_plain(lines):
-        return _Plain(lines)
-    if len(lines) < 2:
-        return [replace(line) for line in lines]
-    middle = len(lines) // 2
-    return [*_replaced(lines[:middle], replace), *_replaced(lines[middle:], replace)]
-
-
-def _are_plain(lines: Sequence[str]) -> bool:
-    """Whether these lines are :class:`_Plain`. One long string is searched faster than many lines."""
-    # The space is the only separator that is printable. An empty line, or a space at an end, makes two spaces here.
-    text = " ".join(lines)
-    return text.isprintable() and "  " not in text and text[:1] not in ("", " ") and text[-1] != " "
+    return [
+        line if line and line.isprintable() else " ".join(token or EMPTY_TOKEN for token in BREAKING.split(line))
+        for line in lines
+    ]
 
 
 class Texts(NamedTuple):
@@ -79,17 +61,14 @@ class Texts(NamedTuple):
         Of the systems; the first is the baseline.
     files : list of lists of str
         Those of the runs, system by system.
-    distinct : list of outputs
-        Without copies, so that nothing is counted twice.
-    places : list of lists of int
-        For each system the index of each run's output in ``distinct``.
+    outputs : list of columns
+        Those of the runs of the first system, of the second, and so on.
     """
 
     references: list[list[str]]
     names: list[str]
     files: list[list[str]]
-    distinct: list[list[str]]
-    places: list[list[int]]
+    outputs: list[list[str]]
 
     @property
     def n_runs(self) -> int:
@@ -98,7 +77,7 @@ class Texts(NamedTuple):
 
     def output(self, system: int, run: int) -> list[str]:
         """The lines of an output."""
-        return self.distinct[self.places[system][run]]
+        return self.outputs[system * self.n_runs + run]
 
 
 def read_texts(references: Sequence[str], systems: Mapping[str, Sequence[str]]) -> Texts:
@@ -113,40 +92,25 @@ def read_texts(references: Sequence[str], systems: Mapping[str, Sequence[str]]) 
                 f"{option} names {_counted(len(files), 'file')}, but {baseline} {_counted(len(first), 'file')}: every "
                 "system needs as many runs as the baseline"
             )
-    distinct: dict[str, int] = {}
-    texts: list[list[str]] = []
-    places: list[list[int]] = []
-    for files in systems.values():
-        places.append([])
-        for file in files:
-            lines = read_lines(file)
-            _check_length(file, len(lines), first[0], len(texts[0]) if texts else len(lines))
-            key = "\n".join(lines)
-            if key not in distinct:
-                distinct[key] = len(texts)
-                texts.append(normalized(lines))
-            places[-1].append(distinct[key])
+    outputs = read_columns((file for files in systems.values() for file in files), first[0])
     names = ["baseline", *(f"system {number}" for number in range(1, len(systems)))]
-    columns = read_references(references, first[0], len(texts[0]))
-    return Texts(columns, names, [list(files) for files in systems.values()], texts, places)
+    columns = read_columns(references, first[0], len(outputs[0]))
+    return Texts(columns, names, [list(files) for files in systems.values()], outputs)
 
 
-def read_references(files: Sequence[str], other: str, n: int) -> list[list[str]]:
-    """The normalized lines of each file, which must be as many as the segments of the file ``other``."""
-    columns = []
+def read_columns(files: Iterable[str], other: str, n: int | None = None) -> list[list[str]]:
+    """The normalized lines of each file, as many as the n segments of the file ``other``: by default the first one."""
+    columns: list[list[str]] = []
     for file in files:
         lines = normalized(read_lines(file))
-        _check_length(file, len(lines), other, n)
+        n = len(lines) if n is None else n
+        if len(lines) != n:
+            raise InputError(
+                f"{file} has {_counted(len(lines), 'segment')}, but {other} has {_counted(n, 'segment')}: they must "
+                "match line by line"
+            )
         columns.append(lines)
     return columns
-
-
-def _check_length(file: str, n: int, other: str, expected: int) -> None:
-    if n != expected:
-        raise InputError(
-            f"{file} has {_counted(n, 'segment')}, but {other} has {_counted(expected, 'segment')}: they must match "
-            "line by line"
-        )
 
 
 def _counted(n: int, noun: str) -> str:

@@ -30,13 +30,11 @@ class Cell(NamedTuple):
     s_sel: float | None
     s_opt: float | None
     pvalue: float | None
-    median_run: int
 
 
-def plain_table(
-    names: Sequence[str], metrics: Sequence[ScoredMetric], cells: Sequence[Sequence[Cell]], n_runs: int
-) -> str:
+def plain_table(names: Sequence[str], metrics: Sequence[ScoredMetric], cells: Sequence[Sequence[Cell]]) -> str:
     """The table on standard output. With one run, stars stand for what one run cannot tell."""
+    n_runs = len(cells[0][0].runs)
     header = [f"n={n_runs}", *(f"{metric.name} (s_sel/s_opt/p)" for metric in metrics)]
     rows = [[name, *(_plain(of_metric[place]) for of_metric in cells)] for place, name in enumerate(names)]
     lines = [

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Lists, softmax};
-use crate::error::{Error, Result, check_length};
+use crate::error::{Error, Result};
 use crate::memory::{resize, zeros};
 use crate::pool::{self, Run, Stop};
 
@@ -21,11 +21,9 @@ type Part = (f64, Vec<(usize, f64)>);
 /// The loss at these weights, without the penalty, and its derivative with respect to each feature.
 ///
 /// # Errors
-/// If the number of weights is wrong, or scores are too large for floating-point numbers.
+/// If scores are too large for floating-point numbers.
 pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
-    let width = lists.candidates.width();
-    check_length("weights", width, weights.len())?;
-    let (mut total, mut gradient): (f64, Vec<f64>) = (0.0, zeros(&[width])?);
+    let (mut total, mut gradient): (f64, Vec<f64>) = (0.0, zeros(&[weights.len()])?);
     pool::try_run(
         lists.blocks(),
         run,
