@@ -231,7 +231,7 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(
     assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
     if name == "hierarchical":
         assert interval.method == "hierarchical"
-        assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
+        assert (interval.low + interval.high) / 2 == pytest.approx(outcome.difference[0])
         assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).levels.fewest)
 
 

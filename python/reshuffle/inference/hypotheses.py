@@ -223,16 +223,6 @@ class Observed:
         """How far a difference may lie from another one to count as equal to it: (H,)."""
         return tolerance(*self._scores)
 
-    @property
-    def n_replicates(self) -> int:
-        """R, the number of replicates."""
-        return self.replicates.n_resamples
-
-    @property
-    def includes_observed(self) -> bool:
-        """Whether the observed arrangement is one of the replicates."""
-        return False
-
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
         m, a, b = self.hypotheses.indices(hypothesis)

@@ -269,12 +269,18 @@ class Adjustment:
         """
         p = tests.outcome.pvalue
         if self.of_pvalues is not None:
-            families = tests.observed.hypotheses.families()
-            adjusted = Adjusted(np.concatenate([self.of_pvalues(p[family]) for family in families]))
-        else:
-            assert step_down is not None
-            adjusted = step_down.adjust(tests)
+            return Adjusted(self.by_family(p, tests.observed.hypotheses.family))
+        assert step_down is not None
+        adjusted = step_down.adjust(tests)
         return replace(adjusted, pvalues=np.maximum(adjusted.pvalues, p))
+
+    def by_family(self, pvalues: Scores, family: NDArray[np.intp]) -> Scores:
+        """The p-values adjusted in each family, whose numbers are (H,), and none smaller than it was: (H,)."""
+        assert self.of_pvalues is not None
+        adjusted = np.empty_like(pvalues)
+        for each in np.unique(family):
+            adjusted[family == each] = self.of_pvalues(pvalues[family == each])
+        return np.maximum(adjusted, pvalues)
 
     def over_sets(self, hypotheses: Hypotheses, outcome: Outcome) -> Scores:
         """The p-values of several test sets, adjusted in families that contain hypotheses about all of them: (H,).
@@ -286,11 +292,7 @@ class Adjustment:
         assert outcome.adjusted is not None
         if self.of_pvalues is None:
             return over_independent(outcome.adjusted, hypotheses.n_sets)
-        adjusted = np.empty_like(outcome.pvalue)
-        for family in np.unique(hypotheses.family):
-            own = hypotheses.family == family
-            adjusted[own] = self.of_pvalues(outcome.pvalue[own])
-        return np.maximum(adjusted, outcome.pvalue)
+        return self.by_family(outcome.pvalue, hypotheses.family)
 
 
 # From the p-values of a family to adjusted ones, and what Monte Carlo error leaves undecided.

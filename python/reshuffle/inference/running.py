@@ -117,12 +117,6 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     return outcome if plan.adjustment is None else _adjusted(plan, observed, outcome, few)
 
 
-def outcome_of(plan: Plan, observed: Observed) -> Outcome:
-    """The outcome of the plan's test for all hypotheses, adjusted if the plan says so."""
-    outcome = _unadjusted(plan, observed)
-    return outcome if plan.adjustment is None else _adjusted(plan, observed, outcome, NO_INDICES)
-
-
 def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
     """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down

@@ -115,6 +115,7 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
     """
     observed, (spreads, *kept) = tests.observed, tests.outcome.extra
     hypotheses, alternatives = observed.hypotheses, observed.each_alternative
+    n = observed.replicates.n_resamples
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
     thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternatives)) * scales
@@ -127,11 +128,11 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
             for h, statistics in zip(order, in_order, strict=True):
                 yield extremeness(statistics, alternatives[h]) * factors[h]
 
-        pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
+        pvalues, _ = step_down_max(hypotheses.families(), n, thresholds.ravel(), series)
         return Adjusted(pvalues)
     reduction = MaxT(observed.alternatives, scales, thresholds, hypotheses.family_of_metric)
     (counts,) = observed.replicates.run([reduction], hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()))
+    return Adjusted(_step_down(hypotheses.families(), pvalue(counts.ravel(), n), -thresholds.ravel()))
 
 
 def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
@@ -153,7 +154,8 @@ def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
     families = observed.hypotheses.family_of_metric
     reduction = MinP(observed.alternatives, table(to_reach), table(observed.tolerances), table(ranks), families)
     (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), ranks))
+    pvalues = pvalue(counts.ravel(), observed.replicates.n_resamples)
+    return Adjusted(_step_down(observed.hypotheses.families(), pvalues, ranks))
 
 
 def _reductions_suffice(observed: Observed) -> bool:
@@ -219,8 +221,9 @@ def max_t_of_both(tests: Unadjusted) -> Adjusted:
 
 def _max_t_of_draws(tests: Unadjusted, scales: Scales, sign: int) -> Adjusted:
     observed, draws = tests.observed, _StandardizedDraws(tests.observed, scales, sign)
-    pvalues, largest = step_down_max(observed, draws.to_reach, draws.extremeness)
-    for family in observed.hypotheses.families():
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    pvalues, largest = step_down_max(families, n, draws.to_reach, draws.extremeness)
+    for family in families:
         if family.stop - family.start == 1:
             pvalues[family] = tests.outcome.pvalue[family]
     return Adjusted(pvalues, (Band(partial(critical_values, largest), draws.to_reach, draws.below, draws.above),))
@@ -328,22 +331,24 @@ class _StandardizedDraws:
                 yield np.full_like(deviations, -np.inf)
 
 
-def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -> tuple[Scores, tuple[Scores, ...]]:
-    """Step-down maxT from the extremeness of all replicates.
+def step_down_max(
+    families: Sequence[slice], n: int, to_reach: Scores, series: SeriesInOrder, *, includes_observed: bool = False
+) -> tuple[Scores, tuple[Scores, ...]]:
+    """Step-down maxT from the extremeness of all n replicates, among which the observed arrangement may be.
 
     ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
     replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family. Returns the
     adjusted p-values, and how extreme the most extreme statistic of each family is on every replicate, (R,) each.
     """
     counts, maxima = np.empty(len(to_reach), dtype=np.int64), []
-    for family in observed.hypotheses.families():
+    for family in families:
         order = _order(family, to_reach[family])
-        largest = np.full(observed.n_replicates, -np.inf)
+        largest = np.full(n, -np.inf)
         for h, extreme in zip(order, series(order), strict=True):
             np.maximum(largest, extreme, out=largest)
             counts[h] = np.count_nonzero(largest >= to_reach[h])
         maxima.append(largest)
-    return _step_down(observed, counts, -to_reach), tuple(maxima)
+    return _step_down(families, pvalue(counts, n, includes_observed), -to_reach), tuple(maxima)
 
 
 def step_down_min(
@@ -356,13 +361,14 @@ def step_down_min(
     """
     counts = np.empty(len(ranks), dtype=np.int64)
     to_reach, tolerances = (values.tolist() for values in thresholds)
-    for family in observed.hypotheses.families():
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    for family in families:
         order = _order(family, -ranks[family])
-        smallest = np.full(observed.n_replicates, np.iinfo(np.int64).max)
+        smallest = np.full(n, np.iinfo(np.int64).max)
         for h, extreme in zip(order, series(order), strict=True):
             np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
             counts[h] = np.count_nonzero(smallest <= ranks[h])
-    return _step_down(observed, counts, ranks)
+    return _step_down(families, pvalue(counts, n), ranks)
 
 
 def _order(family: slice, keys: NDArray[Any]) -> list[int]:
@@ -371,11 +377,11 @@ def _order(family: slice, keys: NDArray[Any]) -> list[int]:
     return order
 
 
-def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
-    """Adjusted p-values, (H,), from the exceedances of each step. Steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, observed.n_replicates, observed.includes_observed)
-    for family in observed.hypotheses.families():
-        adjusted[family] = running_maximum(np.argsort(keys[family], kind="stable"), adjusted[family])
+def _step_down(families: Sequence[slice], pvalues: Scores, keys: NDArray[Any]) -> Scores:
+    """Adjusted p-values, (H,), from those of each step. Steps are in ascending order of ``keys``: (H,)."""
+    adjusted = np.empty_like(pvalues)
+    for family in families:
+        adjusted[family] = running_maximum(np.argsort(keys[family], kind="stable"), pvalues[family])
     return adjusted
 
 

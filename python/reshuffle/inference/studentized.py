@@ -249,8 +249,8 @@ class _OnePass:
 def _randomization_with_max_t(observed: Observed) -> Outcome:
     """As :func:`studentized_randomization`. ``extra`` has the p-values adjusted by step-down maxT."""
     one_pass = _OnePass(observed)
-    pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
-    n = observed.replicates.n_resamples
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    pvalues, largest = step_down_max(families, n, one_pass.to_reach, one_pass.extremeness)
     shuffled = Shuffled("iid", one_pass.exceedances, n, null=one_pass.histograms)
     band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
     outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))], one_pass.statistics)
