@@ -8,6 +8,7 @@ The other coefficients are computed anew in every replicate by functions of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -20,8 +21,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
-from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
-from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
+from ..resampling.samples import BATCH_CELLS, OF_OTHERS, Batch, SentSample, columns_of, resampler_of_sums
 from ..resampling.units import Strata
 from .values import group_values, in_steps, mean_of_cells, without_exponent
 
@@ -132,9 +132,9 @@ class CoreSample(Replicated):
         """See :meth:`Replicated.on_draws`."""
         return super().on_draws(batch) if self.drawn is None else self.drawn(**batch.keywords)
 
-
-# Not for draws, of which one without a value is replaced by the next one.
-SENT_FOR_SHUFFLES[CoreSample] = sent_whole
+    def sent(self, kind: str) -> SentSample | None:
+        """See :meth:`Sample.sent`. Not for draws, of which one without a value is replaced by the next one."""
+        return SentSample(copy, {"x": self}, OF_OTHERS) if kind == "shuffles" else None
 
 
 def matrix_sample(

@@ -1,4 +1,9 @@
-"""The loop over R replicates of one or more samples, which runs all reductions in one pass."""
+"""The loop over R replicates of one or more samples, which runs all reductions in one pass.
+
+A worker of an executor computes a range of the replicates, by the same code as one process. What it returns is the
+state of the reductions, which are merged in the order of the replicates: integers are added, and sums of floats are
+joined by a tree over the numbers of the replicates. So the result has the same bytes, however the replicates are split.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +25,19 @@ from ..progress import Step
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
-from .parts import Part, SentSample, merged, sent
 from .reductions import Draws, Reduction
-from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
+from .samples import (
+    BATCH_CELLS,
+    Batch,
+    GroupCodes,
+    Pairs,
+    Sample,
+    SentSample,
+    TextSample,
+    all_sent,
+    resampler_of_sums,
+    stratum_sizes,
+)
 
 T = TypeVar("T")
 
@@ -53,6 +68,25 @@ class Pass(NamedTuple):
         if self.native is None:
             return [reduction.fed(self.pairs, self.metrics[0]) for reduction in reductions]
         return [reduction.core(self.pairs, self.metrics) for reduction in reductions]
+
+
+class Part(NamedTuple):
+    """What a worker has computed of a range of replicates."""
+
+    states: tuple[tuple[Any, ...], ...]
+    """For each pass over the replicates, the state of each reduction."""
+    evaluations: tuple[int, ...]
+    """How many times the function of each sample of texts was called, 0 for other samples."""
+
+
+def merged(specification: Any, states: Sequence[Any]) -> Any:
+    """The reduction of the core whose parts, in the order of the replicates, have these states."""
+    parts: list[_core.Reduction] = [specification.with_state(state) for state in states]
+    # By halves: parts that hold series are copied when they are merged.
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [*(a.merge(b) for a, b in pairs), *(parts[-1:] if len(parts) % 2 else [])]
+    return parts[0]
 
 
 class Replicates:
@@ -146,7 +180,7 @@ class Replicates:
         kind = reductions[0].kind
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
         passes = self._passes(kind, own_pairs)
-        samples = None if self.executor is None else sent(self.samples, kind)
+        samples = None if self.executor is None else all_sent(self.samples, kind)
         if samples is None:
             return self._results(reductions, passes, [self._run_pass(reductions, each) for each in passes])
         results: dict[int, Any] = {}

@@ -22,10 +22,9 @@ from ..metrics.base import LARGEST_SUM, Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
 from .incomplete import complete_counts
-from .parts import SentSample, sent
 from .replicates import Replicates
 from .run_linear import RunCovariances
-from .samples import BATCH_CELLS, CountSample, GroupCodes, resampler_of_sums, stratum_sizes
+from .samples import BATCH_CELLS, CountSample, GroupCodes, SentSample, all_sent, resampler_of_sums, stratum_sizes
 from .units import documents_and_strata
 
 if TYPE_CHECKING:
@@ -275,7 +274,7 @@ def in_parts(
 
     ``replicates`` are those of the first sample of the data.
     """
-    samples = None if replicates.executor is None else sent(data.samples, "shuffles")
+    samples = None if replicates.executor is None else all_sent(data.samples, "shuffles")
     if samples is None:
         return function(data, *arguments, replicates)
     job = RunsJob(function, data.names, data.n_runs, samples, arguments, replicates.seed, replicates.codes)

@@ -17,7 +17,7 @@ where S is the number of resampling units.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
 
@@ -105,6 +105,26 @@ class Batch:
             **self.keywords,
         )
         return np.asarray(sums.sums)
+
+
+# Ranges of replicates begin at multiples of so many: those that the core reduces, which it does in batches of 64; of
+# formulas in Python; computed one after the other; and of functions of texts.
+OF_CORE, OF_FORMULA, OF_OTHERS, OF_TEXTS = 512, 64, 16, 4
+
+
+@dataclass(frozen=True, eq=False)
+class SentSample:
+    """A sample as it is sent to a worker: what replicates need of it, without anything that can be computed again."""
+
+    make: Callable[..., Sample]
+    """A function of a module, from ``arguments`` to the sample."""
+    arguments: Mapping[str, Any]
+    together: int
+    """Ranges of replicates begin at multiples of this power of two."""
+
+    def sample(self) -> Sample:
+        """The sample."""
+        return self.make(**self.arguments)
 
 
 class DifferingColumn(NamedTuple):
@@ -295,6 +315,10 @@ class Sample:
         """
         return None
 
+    def sent(self, kind: str) -> SentSample | None:
+        """This sample as it is sent to a worker; None if replicates of this kind need this process."""
+        return None
+
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """The statistic of every pair on every shuffle: (pairs, n)."""
         self.refuse("shuffles")
@@ -306,6 +330,12 @@ class Sample:
     def permutation_scores(self, batch: Batch) -> Scores:
         """The score at every position of every permutation: (k, n)."""
         self.refuse("permutations")
+
+
+def all_sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
+    """The samples as they are sent; None if replicates of one of them need this process."""
+    found = tuple(each for sample in samples if (each := sample.sent(kind)) is not None)
+    return found if len(found) == len(samples) else None
 
 
 def columns_of(pairs: Pairs) -> NDArray[np.intp]:
@@ -513,6 +543,15 @@ class CountSample(Sample):
         """See :meth:`Sample.with_counts`."""
         return self
 
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        return self._sent(CountSample.from_interleaved, strata=None if self.strata is None else replace(self.strata))
+
+    def _sent(self, make: Callable[..., Sample], **own: Any) -> SentSample:
+        """The sample that a function makes of the counts in memory and what else it takes."""
+        shared = {"metric": self.metric.without_data(), "arrays": tuple(self.arrays), "unit": self.unit}
+        return SentSample(make, shared | own, OF_FORMULA if self.metric.core is None else OF_CORE)
+
     @lazy
     def _shuffle_resampler(self) -> _core.Resampler:
         return resampler_of_sums("shuffles", self.counts)
@@ -711,6 +750,12 @@ class TextSample(Sample):
     def with_counts(self) -> CountSample:
         """Raises :class:`InputError`: there are no counts."""
         raise InputError(f"{self.metric.name} is a function of texts and has no counts to sum")
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        units = {name: own and replace(own) for name, own in (("documents", self.documents), ("strata", self.strata))}
+        own = {"metric": self.metric, "systems": self.systems, "references": self.references}
+        return SentSample(TextSample, own | units, OF_TEXTS)
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores
 from ..metrics.stored import StoredCounts, systems_at
-from .samples import CountSample, NativeSample
+from .samples import OF_CORE, CountSample, NativeSample, SentSample
 from .units import Strata
 
 # Counts that are copied to 64 bits at a time: 32 MB.
 CELLS = 1 << 22
+# Counts in a file are sent up to this size, 64 MB; beyond, workers open the file, which they all have to see.
+SENT_BYTES = 1 << 26
 
 
 @dataclass(eq=False)
@@ -50,6 +52,16 @@ class StoredSample(NativeSample):
     def __reduce__(self) -> tuple[Any, ...]:
         """By the name of the file, if all systems are those of the metric."""
         return StoredSample.from_stored, (self.metric, None if self.is_whole else self.array, self.strata)
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        is_named = self.is_whole and self.array.nbytes > SENT_BYTES
+        own = {
+            "metric": self.metric if is_named else self.metric.without_data(),
+            "array": None if is_named else np.ascontiguousarray(self.array),
+            "strata": None if self.strata is None else replace(self.strata),
+        }
+        return SentSample(StoredSample.from_stored, own, OF_CORE)
 
     @property
     def stored(self) -> NDArray[np.signedinteger[Any]]:

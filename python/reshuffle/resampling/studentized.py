@@ -34,7 +34,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs, SentSample
 from .units import Strata
 
 # The most numbers in the cross columns of the strata: 1 GB.
@@ -209,6 +209,11 @@ class StudentizedSample(CountSample):
         scores, parts = self.scores, (self.constants.scale, *self._parts(), self.rounding)
         value, slack, error = ObservedStatistics.from_parts(scores[:, None], *parts)
         return ObservedStatistic(float(scores[0] - scores[1]), error.item(), value.item(), slack.item())
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        own = {"constants": self.constants, "width": self.width, "follows_difference": self.follows_difference}
+        return self._sent(with_constants, **own)
 
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """See :meth:`Sample.differing`. The statistic is never a function of one sum."""
