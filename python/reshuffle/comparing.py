@@ -372,10 +372,9 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
     outcome = run_tests(plan, replicates, hypotheses, histograms=True)
     found = []
     for t, each in enumerate(sets):
-        on_set = hypotheses.on_test_set(t)
         own = outcome if len(sets) == 1 else outcome.take(np.flatnonzero(hypotheses.test_set == t))
-        data = each.data
-        tests = records(plan, replicates, on_set, own, data.labels, data.n_references)
+        on_set, data = hypotheses.on_test_set(t), each.data
+        tests = records(plan, each.replicates, on_set, own, data.labels, data.n_references)
         found.append(_comparison(each, _inferred(design, each, own, tests)))
     used = {pair.test.test for each in found for pair in each.comparisons}
     if plan.automatic and used.issubset(TESTS_OF_FEW):

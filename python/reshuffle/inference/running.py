@@ -173,36 +173,35 @@ shown_columns = attrgetter(
 
 def records(
     plan: Plan,
-    sets: Sequence[Replicates],
+    replicates: Replicates,
     hypotheses: Hypotheses,
     outcome: Outcome,
     labels: Sequence[str] | None = None,
     n_references: str | None = None,
 ) -> list[SignificanceResult]:
-    """The public result of each hypothesis.
+    """The public result of each hypothesis about one test set.
 
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
     rule = plan.shuffling.stopping
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
-    runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
+    runs: dict[tuple[str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     n_tests = len(outcome.pvalue)
     columns = [
         column.tolist() if isinstance(column, np.ndarray) else [column] * n_tests
-        for column in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
+        for column in (hypotheses.metric, *shown_columns(outcome))
     ]
-    for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
+    for m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True
     ):
-        replicates = sets[t]
         sample = replicates.samples[m]
         metric = sample.metric
         used = plan.for_few_by(other) if other else plan
         name, label = used.test.name_for(metric), metric.name if labels is None else labels[m]
         margin = plan.margins[m] if plan.margins else None
-        key = t, name, margin, scheme, bits
+        key = name, margin, scheme, bits
         if key not in runs:
             seed = None if used.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,11 +203,9 @@ class Replicates:
         passes: Sequence[Pass],
     ) -> list[list[Any]]:
         """The reductions by the workers of the executor, pass by pass."""
-        from ..execution import Execution, run_job
-
-        job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
-        execution = Execution(self.executor, self.threads or None, self.progress)
-        parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[reductions[0].kind])
+        block = max(each.together for each in samples)
+        stage = PROGRESS_STAGES[reductions[0].kind]
+        parts = self.by_workers(Replicates.part, (tuple(reductions), tuple(own_pairs)), samples, block, stage)
         for m, sample in enumerate(self.samples):
             if isinstance(sample, TextSample):
                 sample.evaluations += sum(part.evaluations[m] for part in parts)
@@ -235,6 +233,24 @@ class Replicates:
                 for m, row in zip(each.metrics, own, strict=True):
                     by_metric[m] = row
         return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
+
+    def by_workers(
+        self,
+        function: Callable[..., T],
+        arguments: tuple[Any, ...],
+        samples: tuple[SentSample, ...],
+        block: int,
+        stage: str,
+    ) -> list[T]:
+        """``function(replicates, *arguments)`` of ranges of these replicates, by the workers of the executor.
+
+        Ranges begin at multiples of ``block``.
+        """
+        from ..execution import Execution, run_job
+
+        job = ReplicatesJob(function, arguments, samples, block, self.seed, self.codes)
+        execution = Execution(self.executor, self.threads or None, self.progress)
+        return run_job(job, self.n_resamples, execution, stage=stage)
 
     def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
         """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
@@ -414,35 +430,30 @@ def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class ReplicatesJob:
-    """Reductions of replicates of some samples: see :class:`reshuffle.execution.Job`.
-
-    ``pairs`` are the pairs of rows of each sample.
-    """
+class ReplicatesJob(Generic[T]):
+    """A function of replicates of some samples, and arguments: see :class:`reshuffle.execution.Job`."""
 
     items: ClassVar[str] = "replicates"
 
+    function: Callable[..., T]
+    """A function of a module, or a method."""
+    arguments: tuple[Any, ...]
     samples: tuple[SentSample, ...]
-    reductions: tuple[Reduction[Any, Any], ...]
-    pairs: tuple[Pairs, ...]
+    block: int
+    """See :class:`reshuffle.execution.Job`."""
     seed: int
     codes: GroupCodes | None
-
-    @property
-    def block(self) -> int:
-        """See :class:`reshuffle.execution.Job`."""
-        return max(each.together for each in self.samples)
 
     @lazy
     def _replicates(self) -> Replicates:
         return Replicates([each.sample() for each in self.samples], Resampling(1, self.seed), self.codes)
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> T:
         """See :class:`reshuffle.execution.Job`."""
         replicates = self._replicates.with_threads(threads, progress)
         # Each call counts its own evaluations, also if an executor runs several in this process.
         replicates.samples = tuple(copy(each) if isinstance(each, TextSample) else each for each in replicates.samples)
-        return replicates.within(first, last).part(self.reductions, self.pairs)
+        return self.function(replicates.within(first, last), *self.arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_replicates"}
