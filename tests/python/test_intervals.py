@@ -37,8 +37,15 @@ from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symme
 from reshuffle.metrics.base import Counts, Metric, Scores
 from reshuffle.resampling import CountSample, Replicates, squares
 from reshuffle.resampling.linear import gradient
-from reshuffle.resampling.squares import CLOSE, Squares
-from reshuffle.resampling.units import Documents, Strata, document_effect, document_effects, paired_influence
+from reshuffle.resampling.units import (
+    CLOSE,
+    Documents,
+    Squares,
+    Strata,
+    document_effect,
+    document_effects,
+    paired_influence,
+)
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import Resampling
 

@@ -145,7 +145,7 @@ def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
     alternatives = observed.each_alternative
     to_reach = extremeness_to_reach(observed.thresholds, alternatives)
     ranks = tests.outcome.exceedances + 1
-    if not _reductions_suffice(observed):
+    if not observed.replicates.in_one_pass(observed.hypotheses.pairs):
 
         def series(order: Sequence[int]) -> Iterator[Scores]:
             return map(extremeness, _statistics(observed, order), alternatives[order])

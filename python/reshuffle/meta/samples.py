@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,6 @@ class Replicated(Sample):
     Subclasses have :meth:`after_swaps`, :meth:`on_draws` or both.
     """
 
-    of: ClassVar[str] = "agreement with people"
     metric: Agreement
     unit: ClassVar[str] = "segment"
 
@@ -93,13 +92,13 @@ class Replicated(Sample):
         """See :attr:`Sample.batch_size`. Large, because the core sorts scores anew for each batch."""
         return max(1, STATISTICS_AT_ONCE // max(1, len(self.scores) ** 2 // 2))
 
-    def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
-        """The differences of P pairs of metrics, (P, 2), after swaps of their scores: (P, n)."""
-        self.refuse("shuffles")
+    if TYPE_CHECKING:
 
-    def on_draws(self, batch: Batch) -> Scores:
-        """The values on draws, NaN where they are not defined: (M, n)."""
-        self.refuse("draws")
+        def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
+            """The differences of P pairs of metrics, (P, 2), after swaps of their scores: (P, n)."""
+
+        def on_draws(self, batch: Batch) -> Scores:
+            """The values on draws, NaN where they are not defined: (M, n)."""
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`. What differs from the observed one by rounding only is equal to it."""
@@ -126,11 +125,13 @@ class CoreSample(Replicated):
 
     def after_swaps(self, pairs: NDArray[np.int64], batch: Batch) -> Scores:
         """See :meth:`Replicated.after_swaps`."""
-        return super().after_swaps(pairs, batch) if self.swapped is None else self.swapped(pairs, **batch.keywords)
+        assert self.swapped is not None
+        return self.swapped(pairs, **batch.keywords)
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :meth:`Replicated.on_draws`."""
-        return super().on_draws(batch) if self.drawn is None else self.drawn(**batch.keywords)
+        assert self.drawn is not None
+        return self.drawn(**batch.keywords)
 
     def sent(self, kind: str) -> SentSample | None:
         """See :meth:`Sample.sent`. Not for draws, of which one without a value is replaced by the next one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,8 +145,6 @@ class AveragedSample(Sample):
 
     The resampling units are those of all test sets, and each test set is a stratum, or several if it has strata itself.
     """
-
-    of: ClassVar[str] = "an average over test sets"
 
     metric: AveragedMetric
     samples: Sequence[Sample]

@@ -86,10 +86,6 @@ def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | lis
     return alternative[metrics[0]] if len(metrics) == 1 else [alternative[m] for m in metrics]
 
 
-def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
-    return alternative if isinstance(alternative, str) else alternative[metric]
-
-
 class Reduction(ABC, Generic[Row, Result]):
     """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``.
 
@@ -280,8 +276,8 @@ class MinP(_CountReduction):
     The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
     observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. ``thresholds`` are how extreme
     the observed statistics are, less the ``tolerances`` within which others are ties. These arrays have shape (metrics,
-    pairs). ``families`` are those of :class:`MaxT`, and ``alternative`` is as for :class:`Tally`. For native samples
-    memory is a few arrays of R numbers.
+    pairs). ``families`` are those of :class:`MaxT`, and ``alternative`` is as for :class:`Tally`. Only for
+    native samples. Memory is a few arrays of R numbers.
     """
 
     in_parts = False
@@ -302,22 +298,6 @@ class MinP(_CountReduction):
             _select_rows(self.ranks, metrics).astype(np.uint64),
             _select_rows(self.families, metrics).tolist(),
         )
-
-    def fed(self, pairs: Pairs, metric: int) -> _core.Series:
-        """All statistics, which the ranks need together."""
-        return _core.Series(pairs)
-
-    def row_from_fed(self, reduction: _core.Series, metric: int) -> NDArray[np.int64]:
-        """See :meth:`Reduction.row_from_fed`."""
-        observed = self.ranks[metric]
-        extreme = extremeness(reduction.statistics[0], _of_metric(self.alternative, metric))
-        of_pairs = zip(extreme, self.thresholds[metric], self.tolerances[metric], strict=True)
-        ranks = np.array([ranks_among_all(*of_pair) for of_pair in of_pairs])
-        order = np.lexsort((-np.arange(len(observed)), -observed))  # the least significant first
-        smallest = np.minimum.accumulate(ranks[order])
-        counts = np.empty(len(observed), np.int64)
-        counts[order] = (smallest <= observed[order][:, None]).sum(axis=1)
-        return counts
 
 
 def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Batch:
     """The replicates ``first`` to ``first + n - 1``.
 
     With ``codes`` the shuffles are a subgroup. ``masks`` or ``indices``, arrays with n rows, are user-supplied shuffles
-    or draws. ``exchange`` makes shuffles of systems with several runs: see :mod:`.run_layout`.
+    or draws. ``exchange`` makes shuffles of systems with several runs: see :mod:`.run_exchange`.
     """
 
     seed: int
@@ -162,11 +162,10 @@ class Sample:
     systems within a unit.
 
     The methods of this class are those of a sample without counts of its own: no exact tests, closed forms, or units
-    that are still to be formed. Subclasses have counts, or shuffles or draws.
+    that are still to be formed. Subclasses have counts, or shuffles or draws. Checks of options ensure that nobody asks
+    for more.
     """
 
-    of: ClassVar[str]
-    """What it is a sample of, for errors."""
     metric: Metric | CorpusFunction
     """The metric that scores the systems."""
 
@@ -188,6 +187,60 @@ class Sample:
         def batch_size(self) -> int:
             """How many replicates to compute at a time when Python scores them."""
 
+        def segment_scores(self, names: Sequence[str]) -> Scores:
+            """The score of every segment of the systems with these names: (k, S)."""
+
+        @property
+        def leave_one_out(self) -> Scores:
+            """The score of each system without each unit: (k, S)."""
+
+        @property
+        def jackknife(self) -> Variances:
+            """The variances of ``leave_one_out``."""
+
+        @property
+        def linear(self) -> Variances:
+            """The variances by the delta method; :class:`InputError` for a function of texts."""
+
+        def segment_values(self, a: int, b: int | None = None) -> Scores:
+            """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
+
+            Differences are computed on integers, so equal differences stay equal.
+            """
+
+        def by_document(self, documents: Documents) -> Sample:
+            """The same systems with documents as the resampling unit."""
+
+        def stratified(self, strata: Strata) -> Sample:
+            """The same systems with draws within strata."""
+
+        def document_scores(self, documents: Documents) -> Scores:
+            """The score of every document: (k, D)."""
+
+        def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
+            """For each pair the number of units in which its systems differ, and the only column that differs, or None.
+
+            For a pair that differs in several columns, counting stops after ``most`` + 1 units.
+            """
+
+        def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
+            """The indices of the units in which the two systems differ."""
+
+        def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
+            """A sample without the other systems, and the indices of the pair in it."""
+
+        def with_counts(self) -> CountSample:
+            """This sample, for code that needs counts; :class:`InputError` if it has none."""
+
+        def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+            """The statistic of every pair on every shuffle: (pairs, n)."""
+
+        def draw_scores(self, batch: Batch) -> Scores:
+            """The score of every system on every draw: (k, n)."""
+
+        def permutation_scores(self, batch: Batch) -> Scores:
+            """The score at every position of every permutation: (k, n)."""
+
     @property
     def strata(self) -> Strata | None:
         """The strata of the bootstrap, or None."""
@@ -198,39 +251,9 @@ class Sample:
         """How many times a function of texts was called; None for metrics with counts."""
         return None
 
-    def refuse(self, what: str) -> NoReturn:
-        """Raise :class:`InputError`."""
-        raise InputError(f"{self.metric.name}: {what} of {self.of} are not defined")
-
-    def segment_scores(self, names: Sequence[str]) -> Scores:
-        """The score of every segment of the systems with these names: (k, S)."""
-        self.refuse("segment scores")
-
     def round_score(self, value: float) -> float:
         """A score or difference, rounded to the decimals that the metric's fixed-point resolution determines."""
         return value if self.metric.decimals is None else round(value, self.metric.decimals)
-
-    @property
-    def leave_one_out(self) -> Scores:
-        """The score of each system without each unit: (k, S)."""
-        self.refuse("leave-one-out scores")
-
-    @property
-    def jackknife(self) -> Variances:
-        """The variances of ``leave_one_out``."""
-        self.refuse("jackknife errors")
-
-    @property
-    def linear(self) -> Variances:
-        """The variances by the delta method; :class:`InputError` for a function of texts, which has no derivatives."""
-        self.refuse("derivatives")
-
-    def segment_values(self, a: int, b: int | None = None) -> Scores:
-        """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
-
-        Differences are computed on integers, so equal differences stay equal.
-        """
-        self.refuse("segment scores")
 
     def for_pairs(self, pairs: Pairs) -> Self:
         """The same systems, prepared for tests of these pairs and for intervals.
@@ -255,22 +278,10 @@ class Sample:
         """A sample of the units in which all these systems have scores, and the indices of the systems in it."""
         return self, rows
 
-    def by_document(self, documents: Documents) -> Sample:
-        """The same systems with documents as the resampling unit."""
-        self.refuse("documents")
-
-    def stratified(self, strata: Strata) -> Sample:
-        """The same systems with draws within strata."""
-        self.refuse("further strata")
-
     def in_units(self, documents: Documents | None, strata: Strata | None) -> Sample:
         """The same systems with documents, if there are any, as the resampling unit, and draws within strata."""
         sample = self if documents is None else self.by_document(documents)
         return sample if strata is None else sample.stratified(strata)
-
-    def document_scores(self, documents: Documents) -> Scores:
-        """The score of every document: (k, D)."""
-        self.refuse("documents")
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect of each pair, None where undefined or unknown."""
@@ -288,25 +299,6 @@ class Sample:
         """The components of a system's score, such as precisions and the brevity penalty."""
         return {}
 
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
-        """For each pair the number of units in which its systems differ, and the only column that differs, or None.
-
-        For a pair that differs in several columns, counting stops after ``most`` + 1 units.
-        """
-        self.refuse("exact tests")
-
-    def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
-        """The indices of the units in which the two systems differ."""
-        self.refuse("exact tests")
-
-    def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
-        """A sample without the other systems, and the indices of the pair in it."""
-        self.refuse("exact tests")
-
-    def with_counts(self) -> CountSample:
-        """This sample, for code that needs counts; :class:`InputError` if it has none."""
-        self.refuse("counts")
-
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """The metric and counts with which Rust computes replicates of a kind; None if Python scores the sample.
 
@@ -318,18 +310,6 @@ class Sample:
     def sent(self, kind: str) -> SentSample | None:
         """This sample as it is sent to a worker; None if replicates of this kind need this process."""
         return None
-
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """The statistic of every pair on every shuffle: (pairs, n)."""
-        self.refuse("shuffles")
-
-    def draw_scores(self, batch: Batch) -> Scores:
-        """The score of every system on every draw: (k, n)."""
-        self.refuse("draws")
-
-    def permutation_scores(self, batch: Batch) -> Scores:
-        """The score at every position of every permutation: (k, n)."""
-        self.refuse("permutations")
 
 
 def all_sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
