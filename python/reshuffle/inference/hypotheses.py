@@ -168,7 +168,7 @@ class Observed:
     hypotheses: Hypotheses
     alternative: str
     shuffling: Shuffling
-    extra: Sequence[Reduction[Any, Any]] = ()
+    extra: Sequence[Reduction] = ()
     tails: int = 1
     ties: str = ">="
     every_statistic: bool = False

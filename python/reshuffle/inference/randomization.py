@@ -29,7 +29,7 @@ def permutation_test(observed: Observed) -> Outcome:
     """
     hypotheses, n = observed.hypotheses, observed.replicates.n_resamples
     tally = PermutedTally(hypotheses.pairs, hypotheses.table(observed.thresholds))
-    reductions: list[Reduction[Any, Any]] = [tally]
+    reductions: list[Reduction] = [tally]
     if observed.histograms:
         reductions.append(PermutedHistograms(compared=hypotheses.pairs))
     counts: PermutedCounts

@@ -72,7 +72,7 @@ class StepDown:
 
     adjust: Callable[[Unadjusted], Adjusted]
     """From the unadjusted tests to the adjusted p-values."""
-    extra: Sequence[Reduction[Any, Any]] = ()
+    extra: Sequence[Reduction] = ()
     """Reductions of the test's own shuffles that it needs."""
     reads_series: bool = False
     """Whether a :class:`Series` of the test's own shuffles, as the last reduction, saves it passes over the shuffles.
@@ -90,7 +90,7 @@ class StepDown:
     per_metric: bool = False
     """Whether it compares scores under the same metric only, so that a family cannot have several metrics."""
 
-    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
+    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction]:
         """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""
         return (*self.extra, Series()) if self.keeps_statistics(n_hypotheses, n_resamples) else self.extra
 

@@ -317,9 +317,9 @@ class AveragedSample(Sample):
         return mean_of((source.draws[self.index][:, drawn][rows] for source, rows in parts), self.n_sets)
 
     def permutation_scores(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.permutation_scores`."""
-        permuted = slice(batch.first, batch.first + batch.n)
-        return mean_of((source.permuted[self.index][:, permuted] for source in self.sources), self.n_sets)
+        """See :meth:`Sample.permutation_scores`. Every test set has the permutations of its own seed."""
+        both = zip(self.samples, self.sources, strict=True)
+        return mean_of((sample.permutation_scores(source.batch(batch)) for sample, source in both), self.n_sets)
 
 
 def _average_for_shuffles(

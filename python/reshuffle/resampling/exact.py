@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Enumeration:
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so half of the patterns suffice for a two-sided test.
         copies = 2 if alternative == "two-sided" and bits else 1
-        reductions: list[Reduction[Any, Any]] = [Tally(alternative, np.array([[threshold]]))]
+        reductions: list[Reduction] = [Tally(alternative, np.array([[threshold]]))]
         if histogram:
             reductions.append(Histograms(half=copies == 2))
         counts, *nulls = self._patterns(2**bits // copies).run(reductions, [self.pair])

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,6 @@ from .histograms import HistogramArray, histograms_from_core
 from .samples import Pairs
 
 Indices = Sequence[int]
-Row = TypeVar("Row")
-Result = TypeVar("Result")
-
 
 # ``two-sided``, ``greater`` or ``less``: one for all statistics, or an array of them that broadcasts to the statistics.
 Alternative: TypeAlias = "str | NDArray[np.str_]"
@@ -86,7 +83,7 @@ def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | lis
     return alternative[metrics[0]] if len(metrics) == 1 else [alternative[m] for m in metrics]
 
 
-class Reduction(ABC, Generic[Row, Result]):
+class Reduction(ABC):
     """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``.
 
     With ``in_parts``, other processes can compute ranges of the replicates, whose results are merged.
@@ -100,24 +97,24 @@ class Reduction(ABC, Generic[Row, Result]):
         """The reduction in Rust for the metrics with these indices."""
 
     @abstractmethod
-    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Row]:
+    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Any]:
         """The rows of a finished reduction in Rust. ``n_systems`` has the number of systems of each of its metrics."""
 
     def fed(self, pairs: Pairs, metric: int) -> Any:
         """The reduction in Rust for a metric that is scored in Python."""
         return self.core(pairs, [metric])
 
-    def row_from_fed(self, reduction: Any, metric: int) -> Row:
+    def row_from_fed(self, reduction: Any, metric: int) -> Any:
         """The row of a finished :meth:`fed`."""
         (row,) = self.rows_from_core(reduction, [0])
         return row
 
     @abstractmethod
-    def combine(self, rows: Sequence[Row]) -> Result:
+    def combine(self, rows: Sequence[Any]) -> Any:
         """The result for all metrics from their rows, in the order of the metrics."""
 
 
-class _ArrayReduction(Reduction["NDArray[Any]", "NDArray[Any]"]):
+class _ArrayReduction(Reduction):
     """A reduction whose result is an array with one row per metric."""
 
     def combine(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -171,7 +168,7 @@ class SequentialCounts(NamedTuple):
 
 
 @dataclass(eq=False)
-class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
+class SequentialTally(Reduction):
     """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
 
     ``alternative`` is as for :class:`Tally`. With ``histograms``, there are also histograms of these shuffles.
@@ -316,7 +313,7 @@ def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDAr
     return np.asarray(len(extreme) - before + (threshold >= extreme))
 
 
-class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
+class Draws(Reduction):
     """The score of every system on every draw: a (k, R) array for each metric."""
 
     kind = "draws"
@@ -347,7 +344,7 @@ class PermutedCounts(NamedTuple):
 
 
 @dataclass(eq=False)
-class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
+class PermutedTally(Reduction):
     """How many permutations reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
 
     kind = "permutations"

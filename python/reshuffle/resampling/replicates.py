@@ -63,7 +63,7 @@ class Pass(NamedTuple):
     metrics: list[int]
     native: list[tuple[_core.Metric, _core.Counts]] | None = None
 
-    def cores(self, reductions: Sequence[Reduction[Any, Any]]) -> list[Any]:
+    def cores(self, reductions: Sequence[Reduction]) -> list[Any]:
         """The reductions of the core."""
         if self.native is None:
             return [reduction.fed(self.pairs, self.metrics[0]) for reduction in reductions]
@@ -155,7 +155,7 @@ class Replicates:
     def _with(self, **changed: Any) -> Replicates:
         """A copy that shares the Resamplers but not the draws, which depend on what is changed."""
         copied = copy(self)
-        for name in ("draws", "permuted", "replaced_draws"):
+        for name in ("draws", "replaced_draws"):
             vars(copied).pop(name, None)
         vars(copied).update(_found={}, **changed)
         return copied
@@ -167,7 +167,7 @@ class Replicates:
         found: T = self._found[key]
         return found
 
-    def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
+    def run(self, reductions: Sequence[Reduction], pairs: Pairs = ()) -> list[Any]:
         """The results of the reductions, computed in one pass over the replicates.
 
         All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs`` of
@@ -197,7 +197,7 @@ class Replicates:
 
     def _run_sent(
         self,
-        reductions: Sequence[Reduction[Any, Any]],
+        reductions: Sequence[Reduction],
         own_pairs: Sequence[Pairs],
         samples: tuple[SentSample, ...],
         passes: Sequence[Pass],
@@ -219,7 +219,7 @@ class Replicates:
         ]
 
     def _results(
-        self, reductions: Sequence[Reduction[Any, Any]], passes: Sequence[Pass], finished: Sequence[Sequence[Any]]
+        self, reductions: Sequence[Reduction], passes: Sequence[Pass], finished: Sequence[Sequence[Any]]
     ) -> list[Any]:
         """The results of the reductions, from those of the core that each pass has finished."""
         rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]
@@ -252,7 +252,7 @@ class Replicates:
         execution = Execution(self.executor, self.threads or None, self.progress)
         return run_job(job, self.n_resamples, execution, stage=stage)
 
-    def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
+    def part(self, reductions: Sequence[Reduction], own_pairs: Sequence[Pairs]) -> Part:
         """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
         before = [sample.evaluations or 0 for sample in self.samples]
         passes = self._passes(reductions[0].kind, own_pairs)
@@ -275,7 +275,7 @@ class Replicates:
             natives.append(native)
         return [*starmap(Pass, together.values()), *alone]
 
-    def _run_pass(self, reductions: Sequence[Reduction[Any, Any]], one: Pass) -> list[Any]:
+    def _run_pass(self, reductions: Sequence[Reduction], one: Pass) -> list[Any]:
         """The finished reductions of the core for the samples of one pass."""
         kind, cores = reductions[0].kind, one.cores(reductions)
         if one.native is None:
@@ -357,30 +357,6 @@ class Replicates:
         for (m, row), instead in self.replaced_draws.items():
             replaced[m][row] = draws[m][row, instead]
         return tuple(replaced.get(m, drawn) for m, drawn in enumerate(draws))
-
-    @lazy
-    def permuted(self) -> tuple[Scores, ...]:
-        """The score at every position of every permutation: an array (k, R) for each sample.
-
-        All samples share one pass, because drawing permutations takes most of the time.
-        """
-        scores = tuple(np.empty((len(sample.scores), self.n_resamples)) for sample in self.samples)
-        counted = [(m, sample.with_counts()) for m, sample in enumerate(self.samples) if sample.evaluations is None]
-        for sample, own in zip(self.samples, scores, strict=True):
-            if sample.evaluations is not None:  # a function of texts
-                for batch in self.batches(sample.batch_size, "permuting"):
-                    own[:, batch.first : batch.first + batch.n] = sample.permutation_scores(batch)
-        if not counted:
-            return scores
-        together = np.concatenate([sample.stored for _, sample in counted], axis=2)
-        ends = np.cumsum([sample.totals.shape[1] for _, sample in counted])[:-1]
-        resampler = resampler_of_sums("permutations", together)
-        k, _, width = together.shape
-        for batch in self.batches(max(1, BATCH_CELLS // (k * width)), "permuting"):
-            sums = np.split(batch.sums(resampler).reshape(batch.n, k, width), ends, axis=2)
-            for (m, counts), of_sample in zip(counted, sums, strict=True):
-                scores[m][:, batch.first : batch.first + batch.n] = counts.metric.score(of_sample).T
-        return scores
 
     @lazy
     def replaced_draws(self) -> Mapping[tuple[int, int], NDArray[np.intp]]:

@@ -222,7 +222,7 @@ class SuppliedReplicates(Replicates):
             batch = Batch(self.seed, first, len(some), self.threads, **{name: some})
             yield sample.shuffle_statistics(ONLY_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
 
-    def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
+    def run(self, reductions: Sequence[Reduction], pairs: Pairs = ()) -> list[Any]:
         """See :meth:`Replicates.run`. All reductions must be for ``kind``, and the only pair is (0, 1)."""
         assert {reduction.kind for reduction in reductions} == {self.kind}
         assert self.kind == "draws" or list(pairs) == ONLY_PAIR
@@ -230,7 +230,7 @@ class SuppliedReplicates(Replicates):
             reduction.combine([self._row(reduction, m) for m in range(len(self.samples))]) for reduction in reductions
         ]
 
-    def _row(self, reduction: Reduction[Any, Any], m: int) -> Any:
+    def _row(self, reduction: Reduction, m: int) -> Any:
         feed = _core.Feed([reduction.fed(ONLY_PAIR, m)], len(self.samples[m].scores), n=self.n_resamples)
         feed.update(np.ascontiguousarray(self.stored[m]), feed.active)
         (fed,) = feed.results()
