@@ -19,7 +19,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample, directed
 from ..resampling.exact import MISSING
-from ..resampling.histograms import HistogramArray
+from ..resampling.histograms import HistogramArray, histograms_of_differences, null_histograms
 from ..resampling.reductions import Alternative
 from ..resampling.samples import columns_of
 from ..resampling.schemes import Shuffling
@@ -229,6 +229,16 @@ class Observed:
         scores = self.replicates.draws[m]
         difference: Scores = scores[a] - scores[b]
         return difference
+
+    def null_distributions_of_draws(self) -> HistogramArray:
+        """The null distributions of a bootstrap test, (H,): the draws of each difference, centred on 0."""
+        hypotheses, replicates = self.hypotheses, self.replicates
+        found = []
+        for m, scores in enumerate(replicates.draws):
+            of_metric = hypotheses.metric == m
+            pairs = list(zip(hypotheses.a[of_metric].tolist(), hypotheses.b[of_metric].tolist(), strict=True))
+            found.append(histograms_of_differences(scores, pairs, self.statistic[of_metric], replicates.threads))
+        return null_histograms(np.concatenate(found), self.statistic)
 
 
 @dataclass(eq=False)

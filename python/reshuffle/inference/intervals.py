@@ -35,7 +35,7 @@ from ..validate import check_name, default_alpha
 from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, fewest, for_ends
 from .estimates import ANY, Estimate, check_kind
-from .methods import METHODS
+from .methods import METHODS, Method
 from .pvalues import largest_rank
 from .replay import replicates_of, resampling_of, supplied_in
 
@@ -228,14 +228,9 @@ def _normal(error: str) -> Callable[[Estimate, float], tuple[float, float]]:
 
 
 @record(slots=False)
-class Interval:
+class Interval(Method):
     """An entry of the registry."""
 
-    name: str
-    """The name that users type, the name in reports, a description, and the paper."""
-    title: str
-    about: str
-    source: str
     ends: Callable[[Estimate, float], tuple[float, float]]
     """A function from an estimate and the confidence level to both ends of the interval."""
     kind: str = ANY

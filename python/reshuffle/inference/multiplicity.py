@@ -24,7 +24,7 @@ from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
 from .hypotheses import Hypotheses, Outcome
-from .methods import METHODS
+from .methods import METHODS, Method
 from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
 
 Undecided: TypeAlias = Callable[[Sequence[SignificanceResult], float], list[int]]
@@ -234,14 +234,9 @@ def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> li
 
 
 @record(slots=False)
-class Adjustment:
+class Adjustment(Method):
     """An entry of the registry."""
 
-    name: str
-    """The name that users type, the name in reports, a description, and the paper."""
-    title: str
-    about: str
-    source: str
     undecided: Undecided
     """From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
     adjusted p is at most α.

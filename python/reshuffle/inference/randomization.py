@@ -15,8 +15,8 @@ import numpy as np
 from ..metrics.base import Scores
 from ..resampling import PermutedCounts, PermutedHistograms, PermutedTally, Reduction
 from ..resampling.exact import MISSING
+from ..resampling.histograms import null_histograms
 from ..resampling.schemes import Shuffled, shuffle
-from .distributions import null_histograms
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
 from .step_down import Adjusted, StepDown, Unadjusted

@@ -30,7 +30,6 @@ from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
 from ..results import SignificanceResult
 from ..validate import default_alpha
-from .distributions import null_distributions_of_draws
 from .estimates import Estimate
 from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested
 from .hypotheses import Hypotheses, Observed, Outcome
@@ -144,7 +143,7 @@ def _unadjusted(plan: Plan, observed: Observed) -> Outcome:
         outcome = replace(outcome, scheme="replay")
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if observed.histograms and plan.test.replicates == "draws" and plan.test.margin is None:
-        outcome = replace(outcome, null=null_distributions_of_draws(observed))
+        outcome = replace(outcome, null=observed.null_distributions_of_draws())
     return outcome
 
 

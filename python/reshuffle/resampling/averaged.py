@@ -33,13 +33,10 @@ BLOCK = 64
 
 def mean_of(arrays: Iterable[Scores], n: int) -> Scores:
     """The mean of n arrays of the same shape, added in their order, so that it has the same bits everywhere."""
-    total: Scores | None = None
-    for array in arrays:
-        if total is None:
-            total = array.astype(np.float64, copy=True)
-        else:
-            total += array
-    assert total is not None
+    left = iter(arrays)
+    total = next(left).astype(np.float64)
+    for array in left:
+        total += array
     total /= n
     return total
 
