@@ -88,7 +88,7 @@ class _Batch:
         found = []
         for part in self._parts(group):
             arrays = [array[part] for array in group.arrays]
-            sample = CountSample.from_interleaved(group.metric, arrays, self.problems.unit)
+            sample = CountSample(group.metric, arrays, self.problems.unit)
             seeds = self.problems.seeds[group.indices[part]]
             # Each problem has its own seed; that of these replicates is not used.
             replicates = Replicates([sample], replace(self.resampling, seed=int(seeds[0])))

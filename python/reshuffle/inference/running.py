@@ -25,6 +25,7 @@ import numpy as np
 from .. import signature
 from ..errors import InputError
 from ..metrics.base import Scores
+from ..options.declare import taken
 from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
@@ -119,18 +120,14 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
 def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
     """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down
-    return Observed(
-        replicates,
-        hypotheses.in_rows_of(replicates.samples),
-        plan.alternative,
-        plan.shuffling,
+    return taken(
+        Observed,
+        plan,
+        replicates=replicates,
+        hypotheses=hypotheses.in_rows_of(replicates.samples),
         extra=() if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
-        tails=plan.tails,
-        ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
-        margins=plan.margins,
-        alpha=plan.alpha,
     )
 
 

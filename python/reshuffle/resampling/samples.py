@@ -1,12 +1,12 @@
 """Samples: the outputs of k systems on the same test set under one metric. Samples are what is resampled.
 
-=============== ================================ ==============================================================
-sample          metric                           how a replicate is computed
-=============== ================================ ==============================================================
-`NativeSample`  a formula in Rust                summed and scored in Rust, thousands in one call
-`CountSample`   a function of summed counts      summed in Rust, scored in Python in batches
-`TextSample`    a function of texts              assembled and scored in Python, one at a time
-=============== ================================ ==============================================================
+============= ============================ =============================================
+sample        metric                       how a replicate is computed
+============= ============================ =============================================
+`CountSample` a formula in Rust            summed and scored in Rust, thousands in one call
+`CountSample` a function of summed counts  summed in Rust, scored in Python in batches
+`TextSample`  a function of texts          assembled and scored in Python, one at a time
+============= ============================ =============================================
 
 For the same seed all of them get the same flips, draws and permutations.
 
@@ -356,18 +356,13 @@ class CountSample(Sample):
 
     @staticmethod
     def from_counts(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
-        """From (k, S, K) counts; a :class:`NativeSample` if the metric's formula is in Rust."""
-        counts = np.ascontiguousarray(counts_array(counts, "counts", ndim=3))
-        return CountSample.from_interleaved(metric, [counts], unit, strata)
+        """From (k, S, K) counts."""
+        return CountSample(metric, [np.ascontiguousarray(counts_array(counts, "counts", ndim=3))], unit, strata)
 
-    @staticmethod
-    def from_interleaved(
-        metric: Metric, arrays: Sequence[Counts], unit: str = "segment", strata: Strata | None = None
-    ) -> CountSample:
-        """From one array, or from two arrays whose systems are interleaved."""
-        if metric.core is None:
-            return CountSample(metric, arrays, unit, strata)
-        return NativeSample(metric, arrays, unit, strata, core=metric.core)
+    @property
+    def core(self) -> _core.Metric | None:
+        """The formula in Rust, which then scores the replicates, too."""
+        return self.metric.core
 
     @lazy
     def counts(self) -> Counts:
@@ -437,7 +432,7 @@ class CountSample(Sample):
     @lazy
     def scores(self) -> Scores:
         """See :attr:`Sample.scores`."""
-        return self.metric.score(self.totals)
+        return self.metric.score(self.totals) if self.core is None else self.core.scores(self.totals)
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """See :meth:`Sample.segment_scores`."""
@@ -523,9 +518,16 @@ class CountSample(Sample):
         """See :meth:`Sample.with_counts`."""
         return self
 
+    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
+        """See :meth:`Sample.native`."""
+        if self.core is None:
+            return None
+        by_stratum = kind == "draws" and self.strata is not None
+        return self.core, core_counts(self.counts_by_stratum) if by_stratum else self.core_counts
+
     def sent(self, kind: str) -> SentSample:
         """See :meth:`Sample.sent`."""
-        return self._sent(CountSample.from_interleaved, strata=None if self.strata is None else replace(self.strata))
+        return self._sent(CountSample, strata=None if self.strata is None else replace(self.strata))
 
     def _sent(self, make: Callable[..., Sample], **own: Any) -> SentSample:
         """The sample that a function makes of the counts in memory and what else it takes."""
@@ -565,24 +567,6 @@ class CountSample(Sample):
 def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = "segment") -> list[CountSample]:
     """The sample of each metric, from its (k, S, K) counts of the same systems."""
     return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
-
-
-@dataclass(eq=False)
-class NativeSample(CountSample):
-    """Counts that are summed and scored in Rust."""
-
-    core: _core.Metric = field(kw_only=True)
-
-    @lazy
-    def scores(self) -> Scores:
-        """See :attr:`Sample.scores`."""
-        return self.core.scores(self.totals)
-
-    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
-        """See :meth:`Sample.native`."""
-        if kind != "draws" or self.strata is None:
-            return self.core, self.core_counts
-        return self.core, core_counts(self.counts_by_stratum)
 
 
 def _none_if_nan(value: float) -> float | None:
@@ -625,7 +609,7 @@ def _sample_of_counts(metric: Metric, systems: Mapping[str, NDArray[Any]]) -> Co
     first, last = arrays[0][0], arrays[-1][0]
     if first.shape != last.shape:
         raise InputError(f"a and b must have the same shape (segments, counts), got {first.shape} and {last.shape}")
-    return CountSample.from_interleaved(metric, arrays)
+    return CountSample(metric, arrays)
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores
 from ..metrics.stored import StoredCounts, systems_at
-from .samples import OF_CORE, CountSample, NativeSample, SentSample
+from .samples import OF_CORE, CountSample, SentSample
 from .units import Strata
 
 # Counts that are copied to 64 bits at a time: 32 MB.
@@ -22,7 +22,7 @@ SENT_BYTES = 1 << 26
 
 
 @dataclass(eq=False)
-class StoredSample(NativeSample):
+class StoredSample(CountSample):
     """The counts of k systems in a file, in as few bits as they need.
 
     The core, checks of exchangeability and variances of differences read them where they are. ``counts`` is a copy in
@@ -39,10 +39,9 @@ class StoredSample(NativeSample):
         if array is None:
             assert isinstance(metric, StoredCounts)
             array = metric.array
-        assert metric.core is not None
         # One array for each system, as evenly spaced systems are not adjacent.
         arrays = [np.ascontiguousarray(array[i : i + 1]) for i in range(len(array))]
-        return StoredSample(metric, arrays, "segment", strata, core=metric.core, array=array)
+        return StoredSample(metric, arrays, "segment", strata, array=array)
 
     @property
     def is_whole(self) -> bool:

@@ -34,7 +34,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs, SentSample
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, Pairs, SentSample
 from .units import Strata
 
 # The most numbers in the cross columns of the strata: 1 GB.
@@ -126,7 +126,7 @@ def with_constants(
     if metric.core is None:
         return StudentizedFormula(metric, arrays, **shared)
     formula = constants.formula(metric.core)
-    return StudentizedNative(metric, arrays, core=formula.metric, formula=formula, **shared)
+    return StudentizedNative(metric, arrays, formula=formula, **shared)
 
 
 # A variance of at most this share of the squares that it is computed from is rounding error and counts as 0, as in the
@@ -221,10 +221,15 @@ class StudentizedSample(CountSample):
 
 
 @dataclass(eq=False)
-class StudentizedNative(StudentizedSample, NativeSample):
+class StudentizedNative(StudentizedSample):
     """Studentized in Rust."""
 
     formula: _core.Studentized = field(kw_only=True)
+
+    @property
+    def core(self) -> _core.Metric:
+        """See :attr:`CountSample.core`."""
+        return self.formula.metric
 
     def _parts(self) -> tuple[Scores, Scores]:
         _, variance, size = self.formula.parts(*self.totals)
