@@ -23,9 +23,9 @@ from ..documented import record
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
-from .hypotheses import Hypotheses, Outcome
+from .hypotheses import Hypotheses, Observed, Outcome
 from .methods import METHODS, Method
-from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
+from .step_down import Adjusted, StepDown, running_maximum
 
 Undecided: TypeAlias = Callable[[Sequence[SignificanceResult], float], list[int]]
 
@@ -257,16 +257,16 @@ class Adjustment(Method):
         """Does it need the replicates of the test, and not only the p-values?"""
         return self.of_pvalues is None
 
-    def adjust(self, tests: Unadjusted, step_down: StepDown | None) -> Adjusted:
+    def adjust(self, observed: Observed, outcome: Outcome, step_down: StepDown | None) -> Adjusted:
         """The adjusted p-values, none of which is smaller than its p. ``step_down`` is that of the test.
 
         A step-down adjustment may count other replicates than the test's own p, which can then be the larger one.
         """
-        p = tests.outcome.pvalue
+        p = outcome.pvalue
         if self.of_pvalues is not None:
-            return Adjusted(self.by_family(p, tests.observed.hypotheses.family))
+            return Adjusted(self.by_family(p, observed.hypotheses.family))
         assert step_down is not None
-        adjusted = step_down.adjust(tests)
+        adjusted = step_down.adjust(observed, outcome)
         return replace(adjusted, pvalues=np.maximum(adjusted.pvalues, p))
 
     def by_family(self, pvalues: Scores, family: NDArray[np.intp]) -> Scores:

@@ -36,7 +36,7 @@ from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differ
 from .hypotheses import Hypotheses, Observed, Outcome
 from .intervals import INTERVALS
 from .plan import Plan
-from .step_down import Adjusted, Band, StepDown, Unadjusted, rank_for_intervals
+from .step_down import Adjusted, Band, StepDown, rank_for_intervals
 
 
 def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDown, level: float) -> Scores:
@@ -148,7 +148,7 @@ def _adjusted(plan: Plan, observed: Observed, outcome: Outcome, few: Index) -> O
     """The outcome with adjusted p-values. ``few`` are the hypotheses that other tests decide than the plan's."""
     assert plan.adjustment is not None
     step_down = plan.step_down
-    adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
+    adjusted = plan.adjustment.adjust(observed, outcome, step_down)
     pvalues = adjusted.pvalues
     if few.size and step_down is not None:
         pvalues = adjusted_for_few(observed, outcome.pvalue, pvalues, few)

@@ -32,14 +32,6 @@ Scales: TypeAlias = Callable[[Scores], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Unadjusted:
-    """The tests of the hypotheses about one test set, before adjustment."""
-
-    observed: Observed
-    outcome: Outcome
-
-
-@dataclass(frozen=True, eq=False)
 class Band:
     """What simultaneous intervals need from an adjustment that compares |d|/scale with a critical value."""
 
@@ -70,8 +62,8 @@ class Adjusted:
 class StepDown:
     """An adjustment from the replicates of a test."""
 
-    adjust: Callable[[Unadjusted], Adjusted]
-    """From the unadjusted tests to the adjusted p-values."""
+    adjust: Callable[[Observed, Outcome], Adjusted]
+    """From the observed data and the outcome of the tests to the adjusted p-values."""
     extra: Sequence[Reduction] = ()
     """Reductions of the test's own shuffles that it needs."""
     reads_series: bool = False
@@ -106,14 +98,14 @@ def running_maximum(order: NDArray[np.intp], pvalues: Scores) -> Scores:
     return adjusted
 
 
-def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
+def max_t_of_shuffles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of shuffles, with each difference divided by its standard deviation over the shuffles.
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
     maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
     has more power than Bonferroni and Holm.
     """
-    observed, (spreads, *kept) = tests.observed, tests.outcome.extra
+    spreads, *kept = outcome.extra
     hypotheses, alternatives = observed.hypotheses, observed.each_alternative
     n = observed.replicates.n_resamples
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
@@ -135,16 +127,15 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
     return Adjusted(_step_down(hypotheses.families(), pvalue(counts.ravel(), n), -thresholds.ravel()))
 
 
-def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
+def min_p_of_shuffles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles.
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
     same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
-    observed, table = tests.observed, tests.observed.hypotheses.table
-    alternatives = observed.each_alternative
+    table, alternatives = observed.hypotheses.table, observed.each_alternative
     to_reach = extremeness_to_reach(observed.thresholds, alternatives)
-    ranks = tests.outcome.exceedances + 1
+    ranks = outcome.exceedances + 1
     if not observed.replicates.in_one_pass(observed.hypotheses.pairs):
 
         def series(order: Sequence[int]) -> Iterator[Scores]:
@@ -187,7 +178,7 @@ def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
             yield found.pop(h)
 
 
-def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
+def max_t_of_centred_draws(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b.
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
@@ -196,10 +187,10 @@ def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
     A family of one hypothesis keeps its p, because a test may count draws differently. Memory: a few arrays of R
     numbers, for any number of pairs.
     """
-    return _max_t_of_draws(tests, standard_deviation, 1)
+    return _max_t_of_draws(observed, outcome, standard_deviation, 1)
 
 
-def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
+def max_t_of_percentiles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of bootstrap draws for ``bootstrap-percentile``, which counts draws on the other side of 0.
 
     The statistic of draw b is (d − d_b)/s, and the observed one is its value at d_b = 0, d/s. The scale s is the root
@@ -207,25 +198,25 @@ def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
     draws. Beran 1988 (Journal of the American Statistical Association 83) makes statistics comparable by their ranks,
     which need far more draws than scales.
     """
-    return _max_t_of_draws(tests, root_mean_squares, -1)
+    return _max_t_of_draws(observed, outcome, root_mean_squares, -1)
 
 
-def max_t_of_both(tests: Unadjusted) -> Adjusted:
+def max_t_of_both(observed: Observed, outcome: Outcome) -> Adjusted:
     """The larger of the adjusted p-values of :func:`max_t_of_centred_draws` and :func:`max_t_of_percentiles`.
 
     Near a kink of the metric, either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
     """
-    centred, percentiles = max_t_of_centred_draws(tests), max_t_of_percentiles(tests)
+    centred, percentiles = max_t_of_centred_draws(observed, outcome), max_t_of_percentiles(observed, outcome)
     return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
 
 
-def _max_t_of_draws(tests: Unadjusted, scales: Scales, sign: int) -> Adjusted:
-    observed, draws = tests.observed, _StandardizedDraws(tests.observed, scales, sign)
+def _max_t_of_draws(observed: Observed, outcome: Outcome, scales: Scales, sign: int) -> Adjusted:
+    draws = _StandardizedDraws(observed, scales, sign)
     families, n = observed.hypotheses.families(), observed.replicates.n_resamples
     pvalues, largest = step_down_max(families, n, draws.to_reach, draws.extremeness)
     for family in families:
         if family.stop - family.start == 1:
-            pvalues[family] = tests.outcome.pvalue[family]
+            pvalues[family] = outcome.pvalue[family]
     return Adjusted(pvalues, (Band(partial(critical_values, largest), draws.to_reach, draws.below, draws.above),))
 
 

@@ -29,7 +29,6 @@ from .step_down import (
     Adjusted,
     Band,
     StepDown,
-    Unadjusted,
     critical_values,
     extremeness_to_reach,
     step_down_max,
@@ -257,16 +256,16 @@ def _randomization_with_max_t(observed: Observed) -> Outcome:
     return replace(outcome, standard_error=one_pass.errors)
 
 
-def _from_outcome(tests: Unadjusted) -> Adjusted:
+def _from_outcome(observed: Observed, outcome: Outcome) -> Adjusted:
     """The adjusted p-values that the test has found."""
-    (adjusted,) = tests.outcome.extra
+    (adjusted,) = outcome.extra
     assert isinstance(adjusted, Adjusted)
     return adjusted
 
 
-def _min_p(tests: Unadjusted) -> Adjusted:
+def _min_p(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down minP, for which the scale of a statistic does not matter."""
-    observed, (thresholds, tolerances) = tests.observed, tests.outcome.extra
+    thresholds, tolerances = outcome.extra
     alternatives = observed.each_alternative
     to_reach = extremeness_to_reach(thresholds, alternatives)
 
@@ -274,7 +273,7 @@ def _min_p(tests: Unadjusted) -> Adjusted:
         statistics = _statistics(observed, (Tested.from_observed(observed, h) for h in order))
         return map(extremeness, statistics, alternatives[order])
 
-    return Adjusted(step_down_min(observed, (to_reach, tolerances), tests.outcome.exceedances + 1, series))
+    return Adjusted(step_down_min(observed, (to_reach, tolerances), outcome.exceedances + 1, series))
 
 
 MAX_T = StepDown(_from_outcome, run=_randomization_with_max_t, has_bands=True)

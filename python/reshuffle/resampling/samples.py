@@ -195,10 +195,6 @@ class Sample:
             """The score of each system without each unit: (k, S)."""
 
         @property
-        def jackknife(self) -> Variances:
-            """The variances of ``leave_one_out``."""
-
-        @property
         def linear(self) -> Variances:
             """The variances by the delta method; :class:`InputError` for a function of texts."""
 
@@ -254,6 +250,11 @@ class Sample:
     def round_score(self, value: float) -> float:
         """A score or difference, rounded to the decimals that the metric's fixed-point resolution determines."""
         return value if self.metric.decimals is None else round(value, self.metric.decimals)
+
+    @lazy
+    def jackknife(self) -> Variances:
+        """The variances of ``leave_one_out``."""
+        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     def for_pairs(self, pairs: Pairs) -> Self:
         """The same systems, prepared for tests of these pairs and for intervals.
@@ -446,11 +447,6 @@ class CountSample(Sample):
     def leave_one_out(self) -> Scores:
         """See :attr:`Sample.leave_one_out`."""
         return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
-
-    @lazy
-    def jackknife(self) -> Variances:
-        """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     @lazy
     def linear(self) -> Variances:
@@ -682,11 +678,6 @@ class TextSample(Sample):
             for index, lines in enumerate(self.systems):
                 scores[index, left_out] = self._evaluate([lines[s] for s in rest], rest)
         return scores
-
-    @lazy
-    def jackknife(self) -> Variances:
-        """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     @property
     def linear(self) -> Variances:
