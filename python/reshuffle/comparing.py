@@ -18,7 +18,6 @@ from .data.formats.base import number_in
 from .errors import NO_AVERAGE, Argument, InputError, either
 from .inference.caveats import with_caveats
 from .inference.decomposition import contributions_of
-from .inference.distributions import distributions_of_scores
 from .inference.enough import automatic
 from .inference.estimates import Estimate
 from .inference.few_differing import FOR_FEW, TESTS_OF_FEW
@@ -37,6 +36,7 @@ from .metrics.named import Metrics
 from .resampling import CountSample, Pairs, Replicates, Sample
 from .resampling.averaged import AveragedData, averaged_samples
 from .resampling.counting import Data, check_reachable
+from .resampling.histograms import histograms_of_scores
 from .resampling.influence import influences
 from .resampling.units import Documents, documents_and_strata
 from .results import (
@@ -372,10 +372,9 @@ def comparisons_of(design: Design, sets: Sequence[Resampled]) -> list[Comparison
     outcome = run_tests(plan, replicates, hypotheses, histograms=True)
     found = []
     for t, each in enumerate(sets):
-        on_set = hypotheses.on_test_set(t)
         own = outcome if len(sets) == 1 else outcome.take(np.flatnonzero(hypotheses.test_set == t))
-        data = each.data
-        tests = records(plan, replicates, on_set, own, data.labels, data.n_references)
+        on_set, data = hypotheses.on_test_set(t), each.data
+        tests = records(plan, each.replicates, on_set, own, data.labels, data.n_references)
         found.append(_comparison(each, _inferred(design, each, own, tests)))
     used = {pair.test.test for each in found for pair in each.comparisons}
     if plan.automatic and used.issubset(TESTS_OF_FEW):
@@ -482,7 +481,10 @@ def _scores(
     every = [(m, s) for m in range(len(samples)) for s in range(len(names))]
     intervals = {at: None if found is None else found.interval_of(*at) for at in every}
     # After the intervals, which may be the first to need draws.
-    draws = {} if found is None else distributions_of_scores(found.replicates, len(names))
+    draws: list[Any] = [[None] * len(names)] * len(samples)
+    if found is not None and found.replicates.has_draws:
+        threads = found.replicates.threads
+        draws = [histograms_of_scores(drawn, range(len(names)), threads) for drawn in found.replicates.draws]
     scores = [
         SystemScore(
             system=name,
@@ -491,7 +493,7 @@ def _scores(
             confidence_interval=intervals[m, s],
             details=sample.details(s),
             n_segments=_n_scored(by_segment[m], [s]),
-            draws=draws.get((m, s)),
+            draws=draws[m][s],
         )
         for m, (label, sample) in enumerate(zip(data.labels, samples, strict=True))
         for s, name in enumerate(names)

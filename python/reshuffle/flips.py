@@ -16,7 +16,7 @@ from .options.flips import FlipOptions, finite
 from .progress import reported
 from .resampling.counting import Data
 from .resampling.influence import contributions
-from .resampling.samples import Pairs, Sample, TextSample
+from .resampling.samples import TextSample
 from .resampling.units import Documents, paired_influence
 from .results import FlippedSegment, Flips, UsedMetric
 from .settings import Resampling
@@ -104,8 +104,9 @@ def _flips(
     ((y, x),) = sample.rows_of(pairs)
     scored = sample.scored_units([x, y])
     units = np.arange(sample.n_units) if scored is None else scored
+    # Of documents, from the segments that both systems have scores for.
+    scores = by_segment.segment_scores(names) if grouping is None else by_segment.document_scores(grouping)[[x, y]]
     alone, (x, y) = sample.alone([x, y])
-    scores = by_segment.segment_scores(names) if grouping is None else _document_scores(by_segment, grouping, pairs)
     difference = float(alone.scores[y] - alone.scores[x])
     parts = None if isinstance(alone, TextSample) else contributions(alone.with_counts(), y, x)[1]
     if parts is None or not np.isfinite(parts).all():
@@ -152,12 +153,6 @@ def _threshold(given: float | None, scores: Scores) -> float:
         high=float(scores.max()),
         threshold=Argument("threshold"),
     )
-
-
-def _document_scores(by_segment: Sample, grouping: Documents, pairs: Pairs) -> Scores:
-    """The scores of the documents of baseline and system, from the segments that both have scores for: (2, D)."""
-    ((y, x),) = by_segment.rows_of(pairs)
-    return by_segment.document_scores(grouping)[[x, y]]
 
 
 def _mcnemar(gained: int, lost: int) -> float:

@@ -28,17 +28,8 @@ AnyProgress: TypeAlias = "Progress | bool | None"
 Step: TypeAlias = tuple[str, float, int]
 
 
-class _Nothing:
-    """Reports nothing. One object serves all calls, because a context manager of their own would take longer."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-
-_NOTHING = _Nothing()
+# For all calls that report nothing.
+_NOTHING = contextlib.nullcontext()
 
 
 class _Job:
@@ -60,7 +51,7 @@ class _Job:
             self.bar.remove()
 
 
-def reported(progress: AnyProgress) -> _Job | _Nothing:
+def reported(progress: AnyProgress) -> _Job | contextlib.nullcontext[None]:
     """A context manager for the body of a public function, with the ``progress`` of its caller.
 
     Its value is the Progress to pass on, or None. The body plans the steps of the job (:meth:`Progress.plan`).

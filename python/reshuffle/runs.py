@@ -19,7 +19,7 @@ from .errors import Argument, InputError, counted, listed, quoted, unknown_name,
 from .inference.enough import automatic, for_pvalue
 from .inference.exchange import EXCHANGES
 from .inference.hypotheses import pairs_of
-from .inference.plan import Plan, check_direction
+from .inference.plan import check_direction
 from .inference.run_tests import RunOutcome, chosen_exchanges, run_caveats, run_outcome
 from .inference.run_variation import observed_differences, run_scores
 from .metrics.named import Metrics
@@ -225,7 +225,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         )
         for at, name in enumerate(names)
     ]
-    tests = [run_outcome(data, pairs, EXCHANGES[name], settings) for name in units]
+    tests = {name: run_outcome(data, pairs, EXCHANGES[name], settings) for name in units}
     duplicates = _duplicates(runs, data)
     if duplicates:
         same = [f"run {run} of {name} and run {other} of {system}" for name, run, system, other in duplicates]
@@ -251,7 +251,7 @@ def compared_runs(runs: Runs, dev: Development, settings: RunSettings, resamplin
         exchange_reason=reason,
         questions={name: EXCHANGES[name].worded(EXCHANGES[name].question, data.unit) for name in units},
         left_out=left_out,
-        adjustments={plan.test.name: "none" if plan.adjustment is None else plan.adjustment.name for plan, _ in tests},
+        adjustments={name: adjustment for name, (adjustment, _) in tests.items()},
         duplicates=tuple(duplicates),
         median_metric=median_metric,
         median_runs={system.name: system.scores[median_metric].median_run for system in systems},
@@ -356,26 +356,25 @@ def _differences(
     data: RunData,
     pairs: Pairs,
     settings: RunSettings,
-    tests: Sequence[tuple[Plan, RunOutcome]],
+    tests: Mapping[str, tuple[str, RunOutcome]],
 ) -> Iterator[RunDifference]:
     """The tested differences: by metric, then pair, then exchange unit."""
     level = settings.confidence_level
     for m, label in enumerate(runs.data.labels):
         for p, (a, b) in enumerate(pairs):
-            for plan, outcome in tests:
-                name, h = plan.test.name, m * len(pairs) + p
-                unit = EXCHANGES[name]
+            for name, (_, outcome) in tests.items():
+                unit, h = EXCHANGES[name], m * len(pairs) + p
                 yield RunDifference(
                     baseline=data.names[b],
                     system=data.names[a],
                     metric=label,
                     exchange=name,
                     statistic=settings.statistic,
-                    difference=float(outcome.statistic[h]),
+                    difference=float(outcome.difference[h]),
                     pvalue=float(outcome.pvalue[h]),
                     adjusted_pvalue=None if outcome.adjusted is None else float(outcome.adjusted[h]),
                     smallest_pvalue=outcome.smallest[h],
-                    runs_needed=runs_needed(plan.alpha, plan.alternative) if unit.whole_runs else None,
+                    runs_needed=runs_needed(settings.alpha, settings.alternative) if unit.whole_runs else None,
                     exceedances=int(outcome.exceedances[h]),
                     n_resamples=int(outcome.n_resamples[h]),
                     exact=bool(outcome.exact[h]),

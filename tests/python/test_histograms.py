@@ -40,7 +40,7 @@ from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
 from reshuffle.report.packed import packed_records
-from reshuffle.resampling import CountSample, Replicates, Series
+from reshuffle.resampling import Batch, CountSample, Replicates, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
 from reshuffle.results.schemas import as_dict
 from reshuffle.settings import Resampling
@@ -218,8 +218,8 @@ def test_permutations_are_counted_in_rust_and_in_python() -> None:
     comparisons = [
         compare(metrics=measure, test="permutation", all_pairs=True, n_resamples=R) for measure in (NATIVE, IN_PYTHON)
     ]
-    replicates = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], Resampling(R, 12345))
-    (scores,) = replicates.permuted
+    sample = CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))
+    scores = sample.permutation_scores(Batch(12345, 0, R, threads=1))
     for comparison in comparisons:
         for pair in comparison.comparisons:
             a, b = (SYSTEMS.index(name) for name in (pair.system, pair.baseline))
@@ -253,8 +253,11 @@ def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -
         if test == "ar":
             values = [of_set.run([Series()], [(a, b)])[0][0, 0] for of_set in replicates]
         else:
-            kind = "permuted" if test == "permutation" else "draws"
-            both = [getattr(of_set, kind)[0] for of_set in replicates]
+            both = [
+                of_set.draws[0] if test != "permutation" else of_set.samples[0].permutation_scores(each)
+                for of_set in replicates
+                for each in of_set.batches(R, "permuting")
+            ]
             means = (both[0] + both[1]) / 2
             values = [means[a] - means[b] - (0 if test == "permutation" else pair.null.observed)] * 2  # type: ignore[union-attr]
         check(((values[0] + values[1]) / 2, None, pair.difference), pair.null)

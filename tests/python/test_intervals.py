@@ -35,10 +35,17 @@ from reshuffle.data.demo import demo_corpus
 from reshuffle.inference.estimates import Estimate
 from reshuffle.inference.intervals import INTERVALS, SAMPLE, rank_of_ends, symmetric_ends
 from reshuffle.metrics.base import Counts, Metric, Scores
-from reshuffle.resampling import CountSample, Replicates, squares
+from reshuffle.resampling import CountSample, Replicates
 from reshuffle.resampling.linear import gradient
-from reshuffle.resampling.squares import CLOSE, Squares
-from reshuffle.resampling.units import Documents, Strata, document_effect, document_effects, paired_influence
+from reshuffle.resampling.units import (
+    CLOSE,
+    Documents,
+    Squares,
+    Strata,
+    document_effect,
+    document_effects,
+    paired_influence,
+)
 from reshuffle.results import clopper_pearson
 from reshuffle.settings import Resampling
 
@@ -528,7 +535,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(4)
     values, weights = rng.normal(size=(7, 1000)), rng.random(1000)
     whole = Squares(values, weights)
-    monkeypatch.setattr(squares, "PRODUCTS", 1000)
+    monkeypatch.setattr("reshuffle.resampling.units.PRODUCTS", 1000)
     for a, b in combinations(range(7), 2):
         expected = (weights * (values[a] - values[b]) ** 2).sum()
         for found in (whole.between(a, b), Squares(values, weights).between(a, b)):

@@ -92,21 +92,21 @@ RATINGS = dict(zip("ab", np.split(np.random.default_rng(5).normal(size=(5, 12)),
 def test_draws_agree_with_a_loop(data: RunData) -> None:
     for m in range(len(data.samples)):
         deviations, fixed, drawn = slow_draws(data, m)
-        np.testing.assert_allclose(data.drawn.deviations[m], deviations, rtol=1e-9)
+        np.testing.assert_allclose(data.deviations[m], deviations, rtol=1e-9)
         for name in ("pooled", "mean"):
-            np.testing.assert_allclose(data.drawn.fixed[name][m], fixed[name], rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(data.drawn.hierarchical[name][m], drawn[name], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(data.fixed_draws[name][m], fixed[name], rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(data.hierarchical_draws[name][m], drawn[name], rtol=1e-9, atol=1e-12)
 
 
 def test_draws_depend_neither_on_batches_nor_on_threads() -> None:
-    once = ratio_data(4, (3, 2), 40).drawn
+    once = ratio_data(4, (3, 2), 40)
     with mock.patch.object(resampled_runs, "BATCH_CELLS", 100):
-        batches = ratio_data(4, (3, 2), 40, threads=3).drawn
+        batches = ratio_data(4, (3, 2), 40, threads=3)
         for m in range(2):
             np.testing.assert_allclose(batches.deviations[m], once.deviations[m], rtol=1e-12)
             for name in ("pooled", "mean"):
-                np.testing.assert_array_equal(batches.fixed[name][m], once.fixed[name][m])
-                np.testing.assert_array_equal(batches.hierarchical[name][m], once.hierarchical[name][m])
+                np.testing.assert_array_equal(batches.fixed_draws[name][m], once.fixed_draws[name][m])
+                np.testing.assert_array_equal(batches.hierarchical_draws[name][m], once.hierarchical_draws[name][m])
 
 
 def mean_squares(values: Array) -> tuple[float, float, float]:
@@ -231,7 +231,7 @@ def test_the_interval_excludes_zero_exactly_when_the_test_rejects(
     assert (outcome.pvalue[0] <= round(1 - level, 12)) == (not interval.low <= 0 <= interval.high)
     if name == "hierarchical":
         assert interval.method == "hierarchical"
-        assert (interval.low + interval.high) / 2 == pytest.approx(outcome.statistic[0])
+        assert (interval.low + interval.high) / 2 == pytest.approx(outcome.difference[0])
         assert outcome.degrees_of_freedom[0] == pytest.approx(data.covariances[0].of_difference(0, 1).levels.fewest)
 
 

@@ -260,7 +260,7 @@ def test_workers_read_counts_too(stored: CountsFile, monkeypatch: pytest.MonkeyP
             own: dict[str, Any] = {"n_resamples": 1500, **options}
             expected = reshuffle.compare(metrics=stored[:2], **own)
             for most in (0, 1 << 26):
-                monkeypatch.setattr("reshuffle.resampling.parts.SENT_BYTES", most)
+                monkeypatch.setattr("reshuffle.resampling.stored.SENT_BYTES", most)
                 assert reshuffle.compare(metrics=stored[:2], workers=pool, **own) == expected
 
 

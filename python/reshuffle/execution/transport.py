@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import MutableMapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from ..errors import InputError, WorkerError, quoted
@@ -22,28 +22,6 @@ from .worker import Answer, Buffer, Parcel, digest_of, run_range, run_task
 
 # Smaller arrays stay in the pickle.
 LARGE_BYTES = 1 << 16
-
-
-class Sender(Protocol):
-    """Sends the tasks of one job to an executor."""
-
-    @property
-    def workers(self) -> int:
-        """How many tasks run at the same time, as far as is known."""
-
-    @property
-    def digests(self) -> Sequence[str]:
-        """Those of all pieces of the job."""
-
-    @property
-    def fresh(self) -> Sequence[str]:
-        """Those of the pieces that the first task of each worker needs with it."""
-
-    def submit(self, first: int, last: int, digests: Sequence[str] = ()) -> Future[Answer]:
-        """Send a task, with some pieces of the job."""
-
-    def renew(self) -> bool:
-        """Send the pieces again, after the workers that had them ended. Whether that is possible."""
 
 
 def sender_for(executor: Any, job: Any) -> Sender:
@@ -120,7 +98,11 @@ def _workers_of(executor: Any) -> int:
 
 
 class _InProcess:
-    """Threads of this process, which take the job as it is."""
+    """Threads of this process, which take the job as it is.
+
+    As of each sender, ``workers`` is how many tasks run at the same time, as far as is known, ``digests`` are those of
+    all pieces of the job, and ``fresh`` those of the pieces that the first task of each worker needs with it.
+    """
 
     def __init__(self, executor: ThreadPoolExecutor, job: Any) -> None:
         self.executor, self.job = executor, job
@@ -128,9 +110,11 @@ class _InProcess:
         self.digests = self.fresh = ()
 
     def submit(self, first: int, last: int, digests: Sequence[str] = ()) -> Future[Answer]:
+        """Send a task, with some pieces of the job."""
         return _submitted(self.executor, run_range, self.job, first, last)
 
     def renew(self) -> bool:
+        """Send the pieces again, after the workers that had them ended. Whether that is possible."""
         return False
 
 
@@ -232,3 +216,7 @@ class _Scattered:
     def renew(self) -> bool:
         self._scatter({})
         return True
+
+
+# Sends the tasks of one job to an executor.
+Sender: TypeAlias = _InProcess | _InFiles | _Scattered

@@ -25,7 +25,7 @@ from ..resampling.exact import MISSING
 from ..resampling.units import Strata
 from .closed_form import binary_exponent
 from .hypotheses import Observed, Outcome
-from .step_down import Adjusted, Band, StepDown, Unadjusted
+from .step_down import Adjusted, Band, StepDown
 
 # The number of values up to which each is a call. More values are interpolated between so many nodes.
 NODES = 200
@@ -190,9 +190,9 @@ def _step_down(of_t: Callable[[Scores, int, int], Scores], critical: Callable[[f
     Both functions also take k and the degrees of freedom. For two systems there is nothing to adjust.
     """
 
-    def adjust(tests: Unadjusted) -> Adjusted:
-        (t, df, k), families = tests.outcome.extra, tests.observed.hypotheses.families()
-        adjusted, error = tests.outcome.pvalue.copy(), tests.outcome.standard_error
+    def adjust(observed: Observed, outcome: Outcome) -> Adjusted:
+        (t, df, k), families = outcome.extra, observed.hypotheses.families()
+        adjusted, error = outcome.pvalue.copy(), outcome.standard_error
         assert error is not None
         sizes = [(int(k[family.start]), int(df[family.start])) for family in families]
         for family, size in zip(families, sizes, strict=True):

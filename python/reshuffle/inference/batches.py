@@ -12,12 +12,13 @@ from ..resampling import CountSample, ProblemGroup, Problems, Replicates, direct
 from ..resampling.problems import Seeds
 from ..resampling.replicates import array_steps
 from ..resampling.schemes import shuffle_batch
+from ..resampling.supplied import Supplied
 from ..results import SignificanceResult
 from ..settings import Resampling
 from .hypotheses import Hypotheses, Observed, ObservedPairs, Outcome
 from .plan import Plan
 from .randomization import outcome_of_shuffles
-from .replay import Replay
+from .replay import replicates_of
 from .running import run_on_test_set, run_signature
 
 # Problems are drawn together while their scores are at most so many: 32 MB.
@@ -27,13 +28,13 @@ ONE_PAIR = Hypotheses.from_pairs([(0, 1)])
 
 
 def run_batch(
-    plan: Plan, problems: Problems, resampling: Resampling, replay: Replay | None = None
+    plan: Plan, problems: Problems, resampling: Resampling, replay: Supplied | None = None
 ) -> SignificanceResult:
     """Test two systems in each problem, with the same results as one problem at a time."""
     batch = _Batch(plan, problems, resampling)
     if replay is not None:
         resampling.announce(array_steps(plan.test.replicates))
-        replicates = replay.replicates(problems.samples, resampling)
+        replicates = replicates_of(problems.samples, resampling, replay)
         hypotheses = Hypotheses.from_pairs(ONE_PAIR.pairs, n_metrics=len(problems))
         return batch.record(replicates, Outcome.concatenate([run_on_test_set(plan, replicates, hypotheses)]))
     resampling.announce(array_steps(plan.test.replicates, sum(map(batch.n_stages, problems.groups))))
@@ -87,7 +88,7 @@ class _Batch:
         found = []
         for part in self._parts(group):
             arrays = [array[part] for array in group.arrays]
-            sample = CountSample.from_interleaved(group.metric, arrays, self.problems.unit)
+            sample = CountSample(group.metric, arrays, self.problems.unit)
             seeds = self.problems.seeds[group.indices[part]]
             # Each problem has its own seed; that of these replicates is not used.
             replicates = Replicates([sample], replace(self.resampling, seed=int(seeds[0])))

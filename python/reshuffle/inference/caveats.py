@@ -11,7 +11,7 @@ import numpy as np
 
 from ..metrics.base import Scores
 from ..resampling.stopping import STOPPING
-from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedTest
+from ..results import Caveat, Comparison, PairedDifference, SignificanceResult, UsedInterval
 from ..results.caveats import SMALL_SAMPLE
 from ..validate import default_alpha
 from .concentration import BY_SWAPS, Found, Group, concentrated, holds_at_kink, is_of_few, of_pairs, rare_segments
@@ -45,7 +45,8 @@ def with_caveats(
         *_identical(comparison),
         *([] if plan is None else _of_tests(comparison, plan, enough, others)),
         *_of_concentration(comparison, plan is not None and plan.automatic),
-        *_of_intervals(comparison),
+        *_small_sample(comparison),
+        *_few_draws(comparison),
     ]
     if not {"few-replicates", "few-draws"} & {each.caveat.kind for each in found}:  # those explain all disagreements
         found += _stars_and_intervals(comparison)
@@ -448,13 +449,6 @@ def _of_concentration(comparison: Comparison, automatic: bool) -> Iterator[Found
 # Caveats about intervals.
 
 
-def _of_intervals(comparison: Comparison) -> Iterator[Found]:
-    level = comparison.confidence_level
-    yield from _small_sample(comparison)
-    if comparison.interval is not None and level is not None:
-        yield from _few_draws(comparison, comparison.interval.name, level)
-
-
 def _small_sample(comparison: Comparison) -> Iterator[Found]:
     """Too few resampling units for results from bootstrap draws."""
     of_test = any(TESTS[pair.test.test].replicates == "draws" for pair in comparison.comparisons)
@@ -484,63 +478,58 @@ def _small_sample(comparison: Comparison) -> Iterator[Found]:
         yield Found(Caveat("small-sample", {"units": fewest, **values, "unit": "segment"}))
 
 
-def _few_draws(comparison: Comparison, interval: str, level: float) -> Iterator[Found]:
+def _few_draws(comparison: Comparison) -> Iterator[Found]:
     """Too few draws for the interval at its level."""
-    enough, n = INTERVALS[interval].enough_draws(level), comparison.n_resamples
-    if enough is not None and n is not None and n < enough:
+    interval, level, n = comparison.interval, comparison.confidence_level, comparison.n_resamples
+    if interval is None or level is None or n is None:
+        return
+    enough = INTERVALS[interval.name].enough_draws(level)
+    if enough is not None and n < enough:
         values = {"n_resamples": n, "confidence_level": level, "enough": enough}
         yield Found(Caveat("few-draws", values))
 
 
 def _stars_and_intervals(comparison: Comparison) -> Iterator[Found]:
     """The star of a difference and its interval disagree: one of them excludes 0 and the other does not."""
-    alpha, test, level = comparison.alpha, comparison.test, comparison.confidence_level
-    if comparison.interval is not None and test is not None and alpha is not None and level is not None:
-        for family in _families(comparison):
-            yield from _star_and_interval(comparison, test, family, alpha, level)
-
-
-def _star_and_interval(
-    comparison: Comparison, test: UsedTest, family: Group, alpha: float, level: float
-) -> Iterator[Found]:
-    """The same in one family."""
-    disagree = family.where(lambda pair: pair.is_significant(alpha) != _interval_shows(comparison, pair))
-    if not disagree:
+    alpha, test, level, interval = comparison.alpha, comparison.test, comparison.confidence_level, comparison.interval
+    if interval is None or test is None or alpha is None or level is None:
         return
-    pairs = [comparison.comparisons[index] for index in disagree]
-    simultaneous = comparison.interval is not None and comparison.interval.simultaneous
-    # The adjustment is the reason only if the unadjusted p agrees with the interval.
-    adjusted = [pair.test.adjusted_pvalue is not None for pair in pairs]
-    by_adjustment = [
-        is_adjusted and not simultaneous and (pair.test.pvalue <= alpha) == _interval_shows(comparison, pair)
-        for is_adjusted, pair in zip(adjusted, pairs, strict=True)
-    ]
     others = [
         *(["level"] if alpha != default_alpha(level) else []),
         *(["alternative"] if test.alternative != "two-sided" else []),
     ]
     if test.has_margin:
         others = ["few"]
-    reasons = [
-        *(["adjustment"] if any(by_adjustment) else []),
-        *([] if all(by_adjustment) else others or [_by_methods(comparison, pairs)]),
-    ]
-    values: dict[str, Any] = {
-        "metric": family.metric,
-        "pairs": len(pairs),
-        "tests": len(family.pairs),
-        "starred": sum(pair.is_significant(alpha) for pair in pairs),
-        "confidence_level": level,
-        "reasons": tuple(reasons),
-        **({"margin": True} if test.has_margin else {}),
-    }
-    yield Found(Caveat("star-and-interval", values), disagree)
+    for family in _families(comparison):
+        disagree = family.where(lambda pair: pair.is_significant(alpha) != _interval_shows(comparison, pair))
+        if not disagree:
+            continue
+        pairs = [comparison.comparisons[index] for index in disagree]
+        # The adjustment is the reason only if the unadjusted p agrees with the interval.
+        by_adjustment = [
+            pair.test.adjusted_pvalue is not None
+            and not interval.simultaneous
+            and (pair.test.pvalue <= alpha) == _interval_shows(comparison, pair)
+            for pair in pairs
+        ]
+        reasons = [
+            *(["adjustment"] if any(by_adjustment) else []),
+            *([] if all(by_adjustment) else others or [_by_methods(interval, pairs)]),
+        ]
+        values: dict[str, Any] = {
+            "metric": family.metric,
+            "pairs": len(pairs),
+            "tests": len(family.pairs),
+            "starred": sum(pair.is_significant(alpha) for pair in pairs),
+            "confidence_level": level,
+            "reasons": tuple(reasons),
+            **({"margin": True} if test.has_margin else {}),
+        }
+        yield Found(Caveat("star-and-interval", values), disagree)
 
 
-def _by_methods(comparison: Comparison, pairs: Sequence[PairedDifference]) -> str:
+def _by_methods(interval: UsedInterval, pairs: Sequence[PairedDifference]) -> str:
     """The reason why the two-sided tests of these pairs and intervals at the same level may disagree."""
-    interval = comparison.interval
-    assert interval is not None
     if interval.simultaneous:  # each that excludes 0 has a star
         return "step-down"
     # The interval is the dual of bootstrap-percentile, which is one half of bootstrap-both.

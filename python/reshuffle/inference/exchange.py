@@ -75,7 +75,7 @@ def percentile(data: RunData, metric: int, pair: tuple[int, int], statistic: str
 
     Davison & Hinkley 1997, 5.3, as for two systems with one run each.
     """
-    a, b = (data.drawn.fixed[statistic][metric][system] for system in pair)
+    a, b = (data.fixed_draws[statistic][metric][system] for system in pair)
     rounding = tolerance(*(np.array(data.score_of(system, statistic)[metric]) for system in pair))
     low, high = (0.0 if abs(end) <= rounding else end for end in symmetric_ends(a - b, level))
     return low, high

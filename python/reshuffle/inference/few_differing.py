@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from ..metrics.base import Scores
 from ..resampling.schemes import Shuffling, shuffle
-from .distributions import null_distributions_of_draws
 from .hypotheses import Observed, Outcome
 from .kink import FOR_POPULATIONS, brevity_of, is_near_kink, least_favourable_of
 from .randomization import outcome_of_shuffles
@@ -63,7 +62,7 @@ def at_kink(observed: Observed, outcome: Outcome, near: Index) -> Outcome:
     decides = np.flatnonzero(found.pvalue > outcome.pvalue[near])
     null = None
     if decides.size and outcome.null is not None:
-        null = null_distributions_of_draws(observed)[near[decides]]
+        null = observed.null_distributions_of_draws()[near[decides]]
     return _tested_by(FOR_POPULATIONS, observed, outcome, near[decides], replace(found.take(decides), null=null))
 
 

@@ -19,7 +19,7 @@ from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
 from ..resampling import Pairs, Reduction, Replicates, Sample, directed
 from ..resampling.exact import MISSING
-from ..resampling.histograms import HistogramArray
+from ..resampling.histograms import HistogramArray, histograms_of_differences, null_histograms
 from ..resampling.reductions import Alternative
 from ..resampling.samples import columns_of
 from ..resampling.schemes import Shuffling
@@ -168,7 +168,7 @@ class Observed:
     hypotheses: Hypotheses
     alternative: str
     shuffling: Shuffling
-    extra: Sequence[Reduction[Any, Any]] = ()
+    extra: Sequence[Reduction] = ()
     tails: int = 1
     ties: str = ">="
     every_statistic: bool = False
@@ -223,22 +223,22 @@ class Observed:
         """How far a difference may lie from another one to count as equal to it: (H,)."""
         return tolerance(*self._scores)
 
-    @property
-    def n_replicates(self) -> int:
-        """R, the number of replicates."""
-        return self.replicates.n_resamples
-
-    @property
-    def includes_observed(self) -> bool:
-        """Whether the observed arrangement is one of the replicates."""
-        return False
-
     def drawn_differences(self, hypothesis: int) -> Scores:
         """score(a) − score(b) on every bootstrap draw: (R,)."""
         m, a, b = self.hypotheses.indices(hypothesis)
         scores = self.replicates.draws[m]
         difference: Scores = scores[a] - scores[b]
         return difference
+
+    def null_distributions_of_draws(self) -> HistogramArray:
+        """The null distributions of a bootstrap test, (H,): the draws of each difference, centred on 0."""
+        hypotheses, replicates = self.hypotheses, self.replicates
+        found = []
+        for m, scores in enumerate(replicates.draws):
+            of_metric = hypotheses.metric == m
+            pairs = list(zip(hypotheses.a[of_metric].tolist(), hypotheses.b[of_metric].tolist(), strict=True))
+            found.append(histograms_of_differences(scores, pairs, self.statistic[of_metric], replicates.threads))
+        return null_histograms(np.concatenate(found), self.statistic)
 
 
 @dataclass(eq=False)

@@ -28,15 +28,16 @@ from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.replicates import array_steps
 from ..resampling.schemes import null_distribution
 from ..resampling.studentized import studentize
+from ..resampling.supplied import Supplied
 from ..results import ConfidenceInterval, UsedInterval
 from ..settings import Resampling, Units
 from ..validate import check_name, default_alpha
 from . import kink
 from .enough import FOR_STANDARD_DEVIATION, automatic, fewest, for_ends
 from .estimates import ANY, Estimate, check_kind
-from .methods import METHODS
+from .methods import METHODS, Method
 from .pvalues import largest_rank
-from .replay import Replay, replicates_of, resampling_of
+from .replay import replicates_of, resampling_of, supplied_in
 
 # The number of draws from which :func:`_outer` estimates quantiles, and the smallest step between them that pays off.
 SAMPLE, SHORTEST_STEP = 400, 4
@@ -227,14 +228,9 @@ def _normal(error: str) -> Callable[[Estimate, float], tuple[float, float]]:
 
 
 @record(slots=False)
-class Interval:
+class Interval(Method):
     """An entry of the registry."""
 
-    name: str
-    """The name that users type, the name in reports, a description, and the paper."""
-    title: str
-    about: str
-    source: str
     ends: Callable[[Estimate, float], tuple[float, float]]
     """A function from an estimate and the confidence level to both ends of the interval."""
     kind: str = ANY
@@ -325,7 +321,7 @@ T = TypeVar("T")
 def _computed(
     options: BootstrapInterval | StandardError,
     resampling: Resampling,
-    replay: Replay | None,
+    replay: Supplied | None,
     kinds: Sequence[str],
     function: Callable[[Estimate], T],
 ) -> T | list[T]:
@@ -344,7 +340,7 @@ def _computed(
         return of(replicates_of([sample], resampling, replay))
     problems = Problems.from_arrays(options.metric, *arrays, units, resampling.seed)
     if replay is not None:
-        replicates = replay.replicates(problems.samples, resampling)
+        replicates = replicates_of(problems.samples, resampling, replay)
         return [of(replicates, index) for index in range(len(problems))]
     found = [(index, of(replicates)) for index, replicates in problems.enumerate_replicates(resampling)]
     return [result for _, result in sorted(found, key=itemgetter(0))]
@@ -420,7 +416,7 @@ def bootstrap_interval(options: BootstrapInterval) -> ConfidenceInterval:
         metrics = (sample.metric for sample in estimate.replicates.samples)
         return check_interval(interval.name, *metrics, test=interval.inverts).confidence_interval(estimate, level)
 
-    replay = Replay.from_options("indices", options)
+    replay = supplied_in(options, "indices")
     with reported(options.progress) as watched:
         resampling = resampling_of(options, watched).with_number(number)
         found = _computed(options, resampling, replay, interval.kinds, of_one)
@@ -475,7 +471,7 @@ def standard_error(options: StandardError) -> Any:
         raise InputError(
             f"standard error {options.method!r} does not support indices: leave them out, or choose 'bootstrap'"
         )
-    replay = Replay.from_options("indices", options)
+    replay = supplied_in(options, "indices")
     with reported(options.progress) as watched:
         kinds = ["draws"] if of_draws else []
         found = _computed(options, resampling_of(options, watched), replay, kinds, error)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..documented import record
 from ..toml import loads
 
 METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
@@ -18,3 +19,14 @@ METHODS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     }
     for kind, entries in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
+
+
+@record(slots=False)
+class Method:
+    """An entry of a registry."""
+
+    name: str
+    """The name that users type, the name in reports, a description, and the paper."""
+    title: str
+    about: str
+    source: str

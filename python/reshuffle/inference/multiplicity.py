@@ -23,9 +23,9 @@ from ..documented import record
 from ..metrics.base import Scores
 from ..results import SignificanceResult, may_lie_across
 from ..validate import check_integer, check_number
-from .hypotheses import Hypotheses, Outcome
-from .methods import METHODS
-from .step_down import Adjusted, StepDown, Unadjusted, running_maximum
+from .hypotheses import Hypotheses, Observed, Outcome
+from .methods import METHODS, Method
+from .step_down import Adjusted, StepDown, running_maximum
 
 Undecided: TypeAlias = Callable[[Sequence[SignificanceResult], float], list[int]]
 
@@ -234,14 +234,9 @@ def _undecided_by_min_p(tests: Sequence[SignificanceResult], alpha: float) -> li
 
 
 @record(slots=False)
-class Adjustment:
+class Adjustment(Method):
     """An entry of the registry."""
 
-    name: str
-    """The name that users type, the name in reports, a description, and the paper."""
-    title: str
-    about: str
-    source: str
     undecided: Undecided
     """From the tests of one family and α to the indices of those for which Monte Carlo error leaves open whether the
     adjusted p is at most α.
@@ -262,19 +257,25 @@ class Adjustment:
         """Does it need the replicates of the test, and not only the p-values?"""
         return self.of_pvalues is None
 
-    def adjust(self, tests: Unadjusted, step_down: StepDown | None) -> Adjusted:
+    def adjust(self, observed: Observed, outcome: Outcome, step_down: StepDown | None) -> Adjusted:
         """The adjusted p-values, none of which is smaller than its p. ``step_down`` is that of the test.
 
         A step-down adjustment may count other replicates than the test's own p, which can then be the larger one.
         """
-        p = tests.outcome.pvalue
+        p = outcome.pvalue
         if self.of_pvalues is not None:
-            families = tests.observed.hypotheses.families()
-            adjusted = Adjusted(np.concatenate([self.of_pvalues(p[family]) for family in families]))
-        else:
-            assert step_down is not None
-            adjusted = step_down.adjust(tests)
+            return Adjusted(self.by_family(p, observed.hypotheses.family))
+        assert step_down is not None
+        adjusted = step_down.adjust(observed, outcome)
         return replace(adjusted, pvalues=np.maximum(adjusted.pvalues, p))
+
+    def by_family(self, pvalues: Scores, family: NDArray[np.intp]) -> Scores:
+        """The p-values adjusted in each family, whose numbers are (H,), and none smaller than it was: (H,)."""
+        assert self.of_pvalues is not None
+        adjusted = np.empty_like(pvalues)
+        for each in np.unique(family):
+            adjusted[family == each] = self.of_pvalues(pvalues[family == each])
+        return np.maximum(adjusted, pvalues)
 
     def over_sets(self, hypotheses: Hypotheses, outcome: Outcome) -> Scores:
         """The p-values of several test sets, adjusted in families that contain hypotheses about all of them: (H,).
@@ -286,11 +287,7 @@ class Adjustment:
         assert outcome.adjusted is not None
         if self.of_pvalues is None:
             return over_independent(outcome.adjusted, hypotheses.n_sets)
-        adjusted = np.empty_like(outcome.pvalue)
-        for family in np.unique(hypotheses.family):
-            own = hypotheses.family == family
-            adjusted[own] = self.of_pvalues(outcome.pvalue[own])
-        return np.maximum(adjusted, outcome.pvalue)
+        return self.by_family(outcome.pvalue, hypotheses.family)
 
 
 # From the p-values of a family to adjusted ones, and what Monte Carlo error leaves undecided.

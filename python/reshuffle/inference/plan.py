@@ -157,9 +157,7 @@ def _named(test: SignificanceTest) -> str:
     return f"the {'default ' if test.name == DEFAULT else ''}test {test.name!r}"
 
 
-def _check_shuffling(
-    settings: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None = None
-) -> Shuffling:
+def _check_shuffling(settings: ComparisonSettings, test: SignificanceTest, adjustment: Adjustment | None) -> Shuffling:
     """The scheme and stopping rule of the settings. A rule decides at the level of the settings, if they have one.
 
     :class:`InputError` if scheme, rule, test and adjustment cannot be combined.

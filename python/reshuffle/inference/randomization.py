@@ -15,11 +15,11 @@ import numpy as np
 from ..metrics.base import Scores
 from ..resampling import PermutedCounts, PermutedHistograms, PermutedTally, Reduction
 from ..resampling.exact import MISSING
+from ..resampling.histograms import null_histograms
 from ..resampling.schemes import Shuffled, shuffle
-from .distributions import null_histograms
 from .hypotheses import Observed, Outcome
 from .pvalues import pvalue
-from .step_down import Adjusted, StepDown, Unadjusted
+from .step_down import Adjusted, StepDown
 
 
 def permutation_test(observed: Observed) -> Outcome:
@@ -29,7 +29,7 @@ def permutation_test(observed: Observed) -> Outcome:
     """
     hypotheses, n = observed.hypotheses, observed.replicates.n_resamples
     tally = PermutedTally(hypotheses.pairs, hypotheses.table(observed.thresholds))
-    reductions: list[Reduction[Any, Any]] = [tally]
+    reductions: list[Reduction] = [tally]
     if observed.histograms:
         reductions.append(PermutedHistograms(compared=hypotheses.pairs))
     counts: PermutedCounts
@@ -39,13 +39,13 @@ def permutation_test(observed: Observed) -> Outcome:
     return Outcome(observed.statistic, pvalue(exceedances, n), exceedances, n, null=null, extra=[counts.ranges])
 
 
-def _tukey(tests: Unadjusted) -> Adjusted:
+def _tukey(observed: Observed, outcome: Outcome) -> Adjusted:
     """(1 + #{range of the k scores ≥ |t|})/(R + 1): randomized Tukey HSD, Carterette 2012.
 
     No pair differs by more than the range, so no adjusted p is below the unadjusted one.
     """
-    (ranges,) = tests.outcome.extra
-    return Adjusted(pvalue(ranges.ravel(), tests.observed.replicates.n_resamples))
+    (ranges,) = outcome.extra
+    return Adjusted(pvalue(ranges.ravel(), observed.replicates.n_resamples))
 
 
 TUKEY = StepDown(_tukey, per_metric=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from .._core import Progress
 from ..errors import InputError
 from ..options.arrays import OfArrays
@@ -13,50 +10,32 @@ from ..resampling.supplied import Supplied, SuppliedReplicates
 from ..settings import Resampling
 
 
-@dataclass(frozen=True, eq=False)
-class Replay:
-    """A user's masks or indices, before the number of segments is known.
+def supplied_in(options: OfArrays, name: str) -> Supplied | None:
+    """The replicates of the option ``masks`` or ``indices``, or None if that is None.
 
-    ``name`` is the argument that holds the ``blocks``: ``masks`` or ``indices``.
+    Raises :class:`InputError` if it cannot be combined with one of the other options.
     """
-
-    name: str
-    blocks: Any
-
-    @classmethod
-    def from_options(cls, name: str, options: OfArrays) -> Replay | None:
-        """From the option ``masks`` or ``indices``, or None if that is None.
-
-        Raises :class:`InputError` if it cannot be combined with one of the other options.
-        """
-        blocks, ties = getattr(options, name), getattr(options, "ties", ">=")
-        if blocks is None:
-            if ties != ">=":
-                raise InputError(
-                    f"ties={ties!r} counts only replicates that are strictly more extreme than the observed "
-                    f"difference, which makes p too small. It is for reproducing the p-values of other programs from "
-                    f"their {name}: pass {name}, or leave ties out"
-                )
-            return None
-        for argument in ("n_resamples", "seed"):
-            if getattr(options, argument) is not None:
-                raise InputError(
-                    f"{name} and {argument} were both passed: {name} already define the replicates, leave one out"
-                )
-        for argument in ("documents", "strata"):
-            if getattr(options, argument) is not None:
-                hint = f"{name} already define the segments of each replicate, leave {argument} out"
-                if argument == "documents":
-                    hint += f", or pass counts that are summed over documents, with {name} of documents"
-                raise InputError(f"{name} and {argument} were both passed: {hint}")
-        return cls(name, blocks)
-
-    def replicates(self, samples: list[CountSample], resampling: Resampling) -> SuppliedReplicates:
-        """The replicates of these samples. Reads all masks or indices."""
-        supplied = Supplied.from_arguments(
-            **{"masks": None, "indices": None, self.name: self.blocks}, n_units=samples[0].n_units
-        )
-        return SuppliedReplicates(samples, supplied, resampling)
+    blocks, ties = getattr(options, name), getattr(options, "ties", ">=")
+    if blocks is None:
+        if ties != ">=":
+            raise InputError(
+                f"ties={ties!r} counts only replicates that are strictly more extreme than the observed "
+                f"difference, which makes p too small. It is for reproducing the p-values of other programs from "
+                f"their {name}: pass {name}, or leave ties out"
+            )
+        return None
+    for argument in ("n_resamples", "seed"):
+        if getattr(options, argument) is not None:
+            raise InputError(
+                f"{name} and {argument} were both passed: {name} already define the replicates, leave one out"
+            )
+    for argument in ("documents", "strata"):
+        if getattr(options, argument) is not None:
+            hint = f"{name} already define the segments of each replicate, leave {argument} out"
+            if argument == "documents":
+                hint += f", or pass counts that are summed over documents, with {name} of documents"
+            raise InputError(f"{name} and {argument} were both passed: {hint}")
+    return Supplied(name, blocks)
 
 
 def resampling_of(options: OfArrays, progress: Progress | None) -> Resampling:
@@ -65,6 +44,6 @@ def resampling_of(options: OfArrays, progress: Progress | None) -> Resampling:
     return Resampling(n, options.seed, options.threads, progress)
 
 
-def replicates_of(samples: list[CountSample], resampling: Resampling, replay: Replay | None) -> Replicates:
-    """The replicates of samples: those of the user, if there are any."""
-    return Replicates(samples, resampling) if replay is None else replay.replicates(samples, resampling)
+def replicates_of(samples: list[CountSample], resampling: Resampling, replay: Supplied | None) -> Replicates:
+    """The replicates of samples: those of the user, which are all read here, if there are any."""
+    return Replicates(samples, resampling) if replay is None else SuppliedReplicates(samples, replay, resampling)

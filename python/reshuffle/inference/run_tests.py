@@ -6,31 +6,26 @@ The first functions say where tests may reject too often: cells above .07 of doc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, either
-from ..lazy import lazy
 from ..metrics.base import Scores, tolerance
-from ..resampling import Replicates, extremeness, reached
+from ..resampling import directed, extremeness, reached
 from ..resampling.run_exchange import Exchanged
 from ..resampling.run_t import no_spread
 from ..resampling.runs import RunData
 from ..resampling.samples import Pairs
-from ..resampling.schemes import Shuffling
 from ..results.studies.runs import smallest_of_splits
 from ..settings import RunSettings
 from .exchange import ALL, EXCHANGES, ExchangeUnit
-from .hypotheses import COUNTS, Hypotheses, Integers, Observed, Outcome, family_size
+from .hypotheses import Hypotheses, Integers, family_size
 from .multiplicity import ADJUSTMENTS
-from .plan import Plan
-from .pvalues import pvalue
-from .running import outcome_of
-from .step_down import Adjusted, StepDown, Unadjusted, extremeness_to_reach, step_down_max
-from .tests import SignificanceTest
+from .pvalues import pvalue, threshold
+from .step_down import extremeness_to_reach, step_down_max
 
 # The skewness of a system's runs matters from this share of the variance of the difference on.
 SHARE = 0.2
@@ -77,171 +72,100 @@ OF_ONE_RUN = ("segment", "pooled")
 # Equal values of t in exact arithmetic may differ by this share.
 OF_T = 1e-10
 
-
-@dataclass(eq=False)
-class ObservedRuns(Observed):
-    """Observed data of pairs of systems with several runs, and what exchanges make of their differences.
-
-    ``score`` is a name in :data:`~reshuffle.resampling.runs.STATISTICS`. Of ``replicates`` only the metrics are read.
-    """
-
-    data: RunData = field(kw_only=True)
-    unit: ExchangeUnit = field(kw_only=True)
-    exchanged: Exchanged = field(kw_only=True)
-    score: str = field(kw_only=True)
-
-    @lazy
-    def _scores(self) -> tuple[Scores, Scores]:
-        table = np.array([self.data.score_of(system, self.score) for system in range(len(self.data.names))]).T
-        metric = self.hypotheses.metric
-        return table[metric, self.hypotheses.a], table[metric, self.hypotheses.b]
-
-    @lazy
-    def difference(self) -> Scores:
-        """score(a) − score(b): (H,)."""
-        a, b = self._scores
-        return np.asarray(a - b)
-
-    @lazy
-    def statistic(self) -> Scores:
-        """What the replicates are compared with: (H,)."""
-        observed = self.exchanged.observed
-        return self.difference if observed is None else np.array(observed).ravel()
-
-    @lazy
-    def tolerances(self) -> Scores:
-        """As in :class:`Observed`; infinite values of t are equal without one."""
-        if not self.exchanged.studentized:
-            return tolerance(*self._scores)
-        return np.where(np.isfinite(self.statistic), OF_T * np.abs(self.statistic), 0.0)
-
-    @lazy
-    def series(self) -> list[Scores]:
-        """The statistic of each hypothesis in every replicate: (R,) each."""
-        return [values for of_metric in self.exchanged.statistics for values in of_metric]
-
-    @lazy
-    def exact(self) -> NDArray[np.bool_]:
-        """Whether the replicates of each hypothesis are all possible ones: (H,)."""
-        return np.tile(self.exchanged.exact, len(self.data.samples))
-
-    @property
-    def n_replicates(self) -> int:
-        """As in :class:`Observed`, where pairs are exchanged together."""
-        return len(self.series[0])
-
-    @property
-    def includes_observed(self) -> bool:
-        """As in :class:`Observed`, where pairs are exchanged together."""
-        return all(self.exchanged.exact)
-
-    def smallest(self, h: int) -> float:
-        """The smallest p-value that the test of a hypothesis can reach."""
-        if self.exchanged.closed is not None:
-            return 0.0
-        n, exact = len(self.series[h]), self.exact[h]
-        if self.unit.whole_runs:
-            _, *systems = self.hypotheses.indices(h)
-            a, b = (self.data.n_runs[system] for system in systems)
-            of_splits = smallest_of_splits(a, b, self.alternative)
-            return of_splits if exact else max(of_splits, 1 / (n + 1))
-        if exact:
-            return min(1.0, (2 if self.alternative == "two-sided" else 1) / n)
-        return 1 / (n + 1)
+Alternatives = NDArray[np.str_]
 
 
 @dataclass(eq=False)
-class RunOutcome(Outcome):
-    """The outcome of a test of runs for each hypothesis: see :class:`~reshuffle.results.studies.RunDifference`."""
+class RunOutcome:
+    """The outcome of a test for each hypothesis, (H,): see :class:`~reshuffle.results.studies.RunDifference`."""
 
-    n_resamples: Integers = field(metadata=COUNTS)
-    """Shape (H,): pairs may have different numbers of runs."""
-    exact: NDArray[np.bool_] = field(kw_only=True)
-    """Shape (H,)."""
-    smallest: Sequence[float] = field(kw_only=True)
-    degrees_of_freedom: Sequence[float | None] = field(kw_only=True)
+    difference: Scores
+    pvalue: Scores
+    exceedances: Integers
+    n_resamples: Integers
+    exact: NDArray[np.bool_]
+    smallest: Sequence[float]
+    degrees_of_freedom: Sequence[float | None]
+    adjusted: Scores | None = None
 
 
-def tested(observed: Observed) -> RunOutcome:
-    """The tests of an exchange unit."""
-    assert isinstance(observed, ObservedRuns)
-    exchanged, alternatives = observed.exchanged, observed.each_alternative
-    of_tests = zip(observed.series, observed.thresholds, alternatives, strict=True)
+def run_outcome(data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSettings) -> tuple[str, RunOutcome]:
+    """Test all pairs (system, baseline) under all metrics: the name of the adjustment, or ``none``, and the outcome."""
+    exchanged = unit.run(data, pairs, settings.statistic)
+    hypotheses = Hypotheses.from_pairs(pairs, len(data.samples), family=settings.family)
+    of_metrics = [directed(settings.alternative, sample.metric.higher_is_better) for sample in data.samples]
+    alternatives, series = np.array(of_metrics)[hypotheses.metric], list(chain.from_iterable(exchanged.statistics))
+    scores = np.array([data.score_of(system, settings.statistic) for system in range(len(data.names))]).T
+    a, b = (scores[hypotheses.metric, systems] for systems in (hypotheses.a, hypotheses.b))
+    statistic = a - b if exchanged.observed is None else np.array(exchanged.observed).ravel()
+    tolerances = tolerance(a, b)
+    if exchanged.studentized:  # infinite values of t are equal without a tolerance
+        tolerances = np.where(np.isfinite(statistic), OF_T * np.abs(statistic), 0.0)
+    limits = threshold(statistic, tolerances if unit.ties == ">=" else -tolerances, alternatives)
+    of_tests = zip(series, limits, alternatives, strict=True)
     counts = np.array([int(reached(values, limit, alternative).sum()) for values, limit, alternative in of_tests])
-    n = np.array([len(values) for values in observed.series])
+    n, exact = np.array([len(values) for values in series]), np.tile(exchanged.exact, len(data.samples))
     if exchanged.closed is None:
-        pvalues = pvalue(counts, n, observed.exact)
+        pvalues = pvalue(counts, n, exact)
+        smallest = [
+            _smallest(unit, (data.n_runs[x], data.n_runs[y]), size, is_exact, settings.alternative)
+            for (x, y), size, is_exact in zip([*pairs] * len(data.samples), n.tolist(), exact, strict=True)
+        ]
     else:
-        closed = [each for of_metric in exchanged.closed for each in of_metric]
-        pvalues = np.array([each.pvalue(own) for each, own in zip(closed, alternatives, strict=True)])
+        closed = zip(chain.from_iterable(exchanged.closed), alternatives, strict=True)
+        pvalues, smallest = np.array([each.pvalue(own) for each, own in closed]), [0.0] * len(n)
     degrees = exchanged.degrees_of_freedom
-    return RunOutcome(
-        observed.difference,
-        pvalues,
-        counts,
-        n,
-        exact=observed.exact,
-        smallest=[observed.smallest(h) for h in range(len(n))],
-        degrees_of_freedom=[None] * len(n) if degrees is None else [float(each) for own in degrees for each in own],
-    )
+    own_degrees = [None] * len(n) if degrees is None else list(map(float, chain.from_iterable(degrees)))
+    outcome = RunOutcome(a - b, pvalues, counts, n, exact, smallest, own_degrees)
+    # p-values that do not count ties are not valid, and no adjustment makes them so.
+    n_tests = family_size(settings.family, len(pairs), len(data.samples))
+    adjust = "none" if n_tests == 1 or settings.adjust is None or unit.ties == ">" else settings.adjust
+    if adjust in ("auto", "maxt"):  # maxT compares exchanges that all pairs share
+        adjust = "maxt" if exchanged.together else "holm"
+    if adjust == "maxt":
+        adjusted = np.maximum(_max_t(exchanged, hypotheses.families(), series, limits, alternatives), pvalues)
+    elif adjust != "none":
+        adjusted = ADJUSTMENTS[adjust].by_family(pvalues, hypotheses.family)
+    else:
+        return adjust, outcome
+    return adjust, replace(outcome, adjusted=adjusted)
 
 
-def max_t_of_runs(tests: Unadjusted) -> Adjusted:
+def _smallest(unit: ExchangeUnit, numbers: tuple[int, int], n: int, is_exact: bool, alternative: str) -> float:
+    """The smallest p-value that the test of two systems with these numbers of runs can reach by n replicates."""
+    if unit.whole_runs:
+        of_splits = smallest_of_splits(*numbers, alternative)
+        return of_splits if is_exact else max(of_splits, 1 / (n + 1))
+    if is_exact:
+        return min(1.0, (2 if alternative == "two-sided" else 1) / n)
+    return 1 / (n + 1)
+
+
+def _max_t(
+    exchanged: Exchanged,
+    families: Sequence[slice],
+    series: Sequence[Scores],
+    limits: Scores,
+    alternatives: Alternatives,
+) -> Scores:
     """Step-down maxT (Westfall & Young 1993) of exchanges that all pairs share.
 
     Statistics are divided by their root mean square over the replicates, whose expected value is 0. Studentized ones
     have a common scale already.
     """
-    observed = tests.observed
-    assert isinstance(observed, ObservedRuns)
-    alternatives, n = observed.each_alternative, len(observed.series)
-    if observed.exchanged.studentized:
-        scales = np.ones(n)
-    else:
-        scales = np.array([np.sqrt(np.mean(values**2)) for values in observed.series])
-    extremes = extremeness_to_reach(observed.thresholds, alternatives)
+    n = len(series)
+    scales = np.ones(n) if exchanged.studentized else np.array([np.sqrt(np.mean(values**2)) for values in series])
+    extremes = extremeness_to_reach(limits, alternatives)
     # Where no replicate differs from 0, either the systems are the same or no replicate reaches the difference.
     to_reach = np.divide(extremes, scales, out=np.where(extremes > 0, np.inf, 0.0), where=scales > 0)
 
-    def series(order: Sequence[int]) -> Iterator[Scores]:
+    def in_order(order: Sequence[int]) -> Iterator[Scores]:
         for h in order:
-            values = observed.series[h]
-            yield extremeness(values, alternatives[h]) / scales[h] if scales[h] > 0 else np.zeros_like(values)
+            extreme = extremeness(series[h], alternatives[h])
+            yield extreme / scales[h] if scales[h] > 0 else np.zeros_like(extreme)
 
-    pvalues, _ = step_down_max(observed, to_reach, series)
-    return Adjusted(pvalues)
-
-
-def run_outcome(data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSettings) -> tuple[Plan, RunOutcome]:
-    """Test all pairs (system, baseline) under all metrics, and with which plan."""
-    exchanged = unit.run(data, pairs, settings.statistic)
-    # What both have; maxT compares exchanges that all pairs share.
-    common: dict[str, Any] = {"ties": unit.ties, "alpha": settings.alpha}
-    step_down = {"maxt": StepDown(max_t_of_runs)} if exchanged.together else {}
-    test = SignificanceTest(
-        unit.name, unit.name, unit.about, unit.source, tested, replicates="shuffles", step_down=step_down
-    )
-    n_tests = family_size(settings.family, len(pairs), len(data.samples))
-    # p-values that do not count ties are not valid, and no adjustment makes them so.
-    adjust = "none" if n_tests == 1 or settings.adjust is None or unit.ties == ">" else settings.adjust
-    if adjust in ("auto", "maxt"):
-        adjust = next(iter(step_down), "holm")
-    adjustment = None if adjust == "none" else ADJUSTMENTS[adjust]
-    plan = Plan(test, settings.alternative, adjustment=adjustment, family=settings.family, **common)
-    observed = ObservedRuns(
-        Replicates(data.samples, data.resampling),
-        Hypotheses.from_pairs(pairs, len(data.samples), family=settings.family),
-        settings.alternative,
-        Shuffling(),
-        **common,
-        data=data,
-        unit=unit,
-        exchanged=exchanged,
-        score=settings.statistic,
-    )
-    outcome = outcome_of(plan, observed)
-    assert isinstance(outcome, RunOutcome)
-    return plan, outcome
+    pvalues, _ = step_down_max(families, len(series[0]), to_reach, in_order, includes_observed=all(exchanged.exact))
+    return pvalues
 
 
 def chosen_exchanges(

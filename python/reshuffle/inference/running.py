@@ -25,18 +25,18 @@ import numpy as np
 from .. import signature
 from ..errors import InputError
 from ..metrics.base import Scores
+from ..options.declare import taken
 from ..resampling import Replicates, directed
 from ..resampling.averaged import AveragedSample
 from ..resampling.exact import MISSING
 from ..results import SignificanceResult
 from ..validate import default_alpha
-from .distributions import null_distributions_of_draws
 from .estimates import Estimate
 from .few_differing import FOR_FEW, Index, adjusted_for_few, at_kink, few_differing, near_kink, retested
 from .hypotheses import Hypotheses, Observed, Outcome
 from .intervals import INTERVALS
 from .plan import Plan
-from .step_down import Adjusted, Band, StepDown, Unadjusted, rank_for_intervals
+from .step_down import Adjusted, Band, StepDown, rank_for_intervals
 
 
 def simultaneous_ends(observed: Observed, adjusted: Adjusted, step_down: StepDown, level: float) -> Scores:
@@ -117,27 +117,17 @@ def run_on_test_set(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, 
     return outcome if plan.adjustment is None else _adjusted(plan, observed, outcome, few)
 
 
-def outcome_of(plan: Plan, observed: Observed) -> Outcome:
-    """The outcome of the plan's test for all hypotheses, adjusted if the plan says so."""
-    outcome = _unadjusted(plan, observed)
-    return outcome if plan.adjustment is None else _adjusted(plan, observed, outcome, NO_INDICES)
-
-
 def _observed(plan: Plan, replicates: Replicates, hypotheses: Hypotheses, histograms: bool) -> Observed:
     """The data of the hypotheses, with what the test and its adjustment need."""
     step_down = plan.step_down
-    return Observed(
-        replicates,
-        hypotheses.in_rows_of(replicates.samples),
-        plan.alternative,
-        plan.shuffling,
+    return taken(
+        Observed,
+        plan,
+        replicates=replicates,
+        hypotheses=hypotheses.in_rows_of(replicates.samples),
         extra=() if step_down is None else step_down.reductions(len(hypotheses), replicates.n_resamples),
-        tails=plan.tails,
-        ties=plan.ties,
         every_statistic=plan.inverted or step_down is not None,
         histograms=histograms,
-        margins=plan.margins,
-        alpha=plan.alpha,
     )
 
 
@@ -150,7 +140,7 @@ def _unadjusted(plan: Plan, observed: Observed) -> Outcome:
         outcome = replace(outcome, scheme="replay")
     # The null hypothesis of a margin is not a difference of 0, so draws centred on 0 are not its null distribution.
     if observed.histograms and plan.test.replicates == "draws" and plan.test.margin is None:
-        outcome = replace(outcome, null=null_distributions_of_draws(observed))
+        outcome = replace(outcome, null=observed.null_distributions_of_draws())
     return outcome
 
 
@@ -158,7 +148,7 @@ def _adjusted(plan: Plan, observed: Observed, outcome: Outcome, few: Index) -> O
     """The outcome with adjusted p-values. ``few`` are the hypotheses that other tests decide than the plan's."""
     assert plan.adjustment is not None
     step_down = plan.step_down
-    adjusted = plan.adjustment.adjust(Unadjusted(observed, outcome), step_down)
+    adjusted = plan.adjustment.adjust(observed, outcome, step_down)
     pvalues = adjusted.pvalues
     if few.size and step_down is not None:
         pvalues = adjusted_for_few(observed, outcome.pvalue, pvalues, few)
@@ -179,36 +169,35 @@ shown_columns = attrgetter(
 
 def records(
     plan: Plan,
-    sets: Sequence[Replicates],
+    replicates: Replicates,
     hypotheses: Hypotheses,
     outcome: Outcome,
     labels: Sequence[str] | None = None,
     n_references: str | None = None,
 ) -> list[SignificanceResult]:
-    """The public result of each hypothesis.
+    """The public result of each hypothesis about one test set.
 
     ``labels`` are the names of the metrics in results, by default the metrics' own names. ``n_references`` is the
     number of references as signatures write it.
     """
     rule = plan.shuffling.stopping
     # The seed and the run's part of the signature, by what they depend on. Most hypotheses share it.
-    runs: dict[tuple[int, str, float | None, str | None, int | None], tuple[int | None, str]] = {}
+    runs: dict[tuple[str, float | None, str | None, int | None], tuple[int | None, str]] = {}
     results: list[SignificanceResult] = []
     n_tests = len(outcome.pvalue)
     columns = [
         column.tolist() if isinstance(column, np.ndarray) else [column] * n_tests
-        for column in (hypotheses.test_set, hypotheses.metric, *shown_columns(outcome))
+        for column in (hypotheses.metric, *shown_columns(outcome))
     ]
-    for t, m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
+    for m, statistic, p, exceedances, n, adjusted, other, scheme, bits, stopped, wins, ties, tails, error in zip(
         *columns, strict=True
     ):
-        replicates = sets[t]
         sample = replicates.samples[m]
         metric = sample.metric
         used = plan.for_few_by(other) if other else plan
         name, label = used.test.name_for(metric), metric.name if labels is None else labels[m]
         margin = plan.margins[m] if plan.margins else None
-        key = t, name, margin, scheme, bits
+        key = name, margin, scheme, bits
         if key not in runs:
             seed = None if used.test.replicates is None or scheme in ("exact", "replay") else replicates.seed
             scheme_part = None if bits is None or bits == MISSING else signature.for_scheme(scheme, bits)

@@ -18,11 +18,12 @@ from ..resampling import CountSample, Problems, Replicates, is_batch
 from ..resampling.replicates import array_steps
 from ..resampling.schemes import null_distribution
 from ..resampling.stopping import AnyRule, resolve
+from ..resampling.supplied import Supplied
 from ..results import SignificanceResult
 from ..settings import ComparisonSettings, Units
 from .batches import ONE_PAIR, run_batch
 from .plan import Plan
-from .replay import Replay, replicates_of, resampling_of
+from .replay import replicates_of, resampling_of, supplied_in
 from .running import records, run_on_test_set
 from .studentized import as_studentized
 
@@ -47,7 +48,7 @@ def _plan(test: str, alternative: str, scheme: str, stopping: AnyRule | None) ->
 def _test(
     plan: Plan,
     options: ApproximateRandomization | BootstrapTest,
-    replay: Replay | None,
+    replay: Supplied | None,
     null: Callable[[Replicates, SignificanceResult], NullDistribution],
 ) -> SignificanceResult:
     """Test two systems, or two systems in each problem of a batch.
@@ -75,7 +76,7 @@ def _test(
             makes_again = options.keep_null_distribution and plan.test.replicates == "shuffles" and replay is None
             watched.plan(array_steps(plan.test.replicates, 2 if makes_again else 1))
         replicates = replicates_of([CountSample.from_arrays(metric, a, b, units)], resampling, replay)
-        (result,) = records(plan, [replicates], ONE_PAIR, run_on_test_set(plan, replicates, ONE_PAIR))
+        (result,) = records(plan, replicates, ONE_PAIR, run_on_test_set(plan, replicates, ONE_PAIR))
         if not options.keep_null_distribution:
             return result
         values, probabilities = null(replicates, result)
@@ -192,7 +193,7 @@ def approximate_randomization(options: ApproximateRandomization) -> Significance
             "them out, or pass test='ar-studentized'"
         )
     plan = _plan(options.test, options.alternative, options.scheme, resolve(options.stopping))
-    replay = Replay.from_options("masks", options)
+    replay = supplied_in(options, "masks")
     if replay is not None:
         for argument, is_default in (
             ("scheme", options.scheme == "auto"),
@@ -276,7 +277,7 @@ def bootstrap_test(options: BootstrapTest) -> SignificanceResult:
     (0.5, True)
     """
     plan = _usual_plan(options.test, options.alternative)
-    replay = Replay.from_options("indices", options)
+    replay = supplied_in(options, "indices")
     if replay is not None:
         plan = plan.for_replay(options.ties)
 

@@ -32,14 +32,6 @@ Scales: TypeAlias = Callable[[Scores], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Unadjusted:
-    """The tests of the hypotheses about one test set, before adjustment."""
-
-    observed: Observed
-    outcome: Outcome
-
-
-@dataclass(frozen=True, eq=False)
 class Band:
     """What simultaneous intervals need from an adjustment that compares |d|/scale with a critical value."""
 
@@ -70,9 +62,9 @@ class Adjusted:
 class StepDown:
     """An adjustment from the replicates of a test."""
 
-    adjust: Callable[[Unadjusted], Adjusted]
-    """From the unadjusted tests to the adjusted p-values."""
-    extra: Sequence[Reduction[Any, Any]] = ()
+    adjust: Callable[[Observed, Outcome], Adjusted]
+    """From the observed data and the outcome of the tests to the adjusted p-values."""
+    extra: Sequence[Reduction] = ()
     """Reductions of the test's own shuffles that it needs."""
     reads_series: bool = False
     """Whether a :class:`Series` of the test's own shuffles, as the last reduction, saves it passes over the shuffles.
@@ -90,7 +82,7 @@ class StepDown:
     per_metric: bool = False
     """Whether it compares scores under the same metric only, so that a family cannot have several metrics."""
 
-    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction[Any, Any]]:
+    def reductions(self, n_hypotheses: int, n_resamples: int) -> Sequence[Reduction]:
         """The reductions of the test's own shuffles, with the statistics of all shuffles if they need little memory."""
         return (*self.extra, Series()) if self.keeps_statistics(n_hypotheses, n_resamples) else self.extra
 
@@ -106,15 +98,16 @@ def running_maximum(order: NDArray[np.intp], pvalues: Scores) -> Scores:
     return adjusted
 
 
-def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
+def max_t_of_shuffles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of shuffles, with each difference divided by its standard deviation over the shuffles.
 
     p̃_(j) = (1 + #{r : max_{l ≥ j} t_r,(l) ≥ t_(j)})/(R + 1) for the j-th most extreme statistic, then the running
     maximum. Westfall & Young 1993, algorithm 4.1. It takes the dependence between the tests into account, so it usually
     has more power than Bonferroni and Holm.
     """
-    observed, (spreads, *kept) = tests.observed, tests.outcome.extra
+    spreads, *kept = outcome.extra
     hypotheses, alternatives = observed.hypotheses, observed.each_alternative
+    n = observed.replicates.n_resamples
     # The statistic of identical systems is always 0. A scale of 0 makes every shuffle reach it, so p is 1.
     scales = np.divide(1, spreads, out=np.zeros_like(spreads), where=spreads > 0)
     thresholds = hypotheses.table(extremeness_to_reach(observed.thresholds, alternatives)) * scales
@@ -127,24 +120,23 @@ def max_t_of_shuffles(tests: Unadjusted) -> Adjusted:
             for h, statistics in zip(order, in_order, strict=True):
                 yield extremeness(statistics, alternatives[h]) * factors[h]
 
-        pvalues, _ = step_down_max(observed, thresholds.ravel(), series)
+        pvalues, _ = step_down_max(hypotheses.families(), n, thresholds.ravel(), series)
         return Adjusted(pvalues)
     reduction = MaxT(observed.alternatives, scales, thresholds, hypotheses.family_of_metric)
     (counts,) = observed.replicates.run([reduction], hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), -thresholds.ravel()))
+    return Adjusted(_step_down(hypotheses.families(), pvalue(counts.ravel(), n), -thresholds.ravel()))
 
 
-def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
+def min_p_of_shuffles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down minP: as maxT, but each shuffle's statistic is replaced by its p among all shuffles.
 
     Westfall & Young 1993, algorithm 2.8; Ge, Dudoit & Speed 2003 (doi:10.1007/BF02595811), box 4. All tests have the
     same weight, whatever their null distributions. Because p is a multiple of 1/(R + 1), many tests need many shuffles.
     """
-    observed, table = tests.observed, tests.observed.hypotheses.table
-    alternatives = observed.each_alternative
+    table, alternatives = observed.hypotheses.table, observed.each_alternative
     to_reach = extremeness_to_reach(observed.thresholds, alternatives)
-    ranks = tests.outcome.exceedances + 1
-    if not _reductions_suffice(observed):
+    ranks = outcome.exceedances + 1
+    if not observed.replicates.in_one_pass(observed.hypotheses.pairs):
 
         def series(order: Sequence[int]) -> Iterator[Scores]:
             return map(extremeness, _statistics(observed, order), alternatives[order])
@@ -153,7 +145,8 @@ def min_p_of_shuffles(tests: Unadjusted) -> Adjusted:
     families = observed.hypotheses.family_of_metric
     reduction = MinP(observed.alternatives, table(to_reach), table(observed.tolerances), table(ranks), families)
     (counts,) = observed.replicates.run([reduction], observed.hypotheses.pairs)
-    return Adjusted(_step_down(observed, counts.ravel(), ranks))
+    pvalues = pvalue(counts.ravel(), observed.replicates.n_resamples)
+    return Adjusted(_step_down(observed.hypotheses.families(), pvalues, ranks))
 
 
 def _reductions_suffice(observed: Observed) -> bool:
@@ -185,7 +178,7 @@ def _statistics(observed: Observed, order: Sequence[int]) -> Iterator[Scores]:
             yield found.pop(h)
 
 
-def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
+def max_t_of_centred_draws(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of bootstrap draws: as that of shuffles, with (d_b − d)/se as the statistic of draw b.
 
     d_b is the pair's difference on the draw, d the observed one, and se the standard deviation of its d_b. Westfall &
@@ -194,10 +187,10 @@ def max_t_of_centred_draws(tests: Unadjusted) -> Adjusted:
     A family of one hypothesis keeps its p, because a test may count draws differently. Memory: a few arrays of R
     numbers, for any number of pairs.
     """
-    return _max_t_of_draws(tests, standard_deviation, 1)
+    return _max_t_of_draws(observed, outcome, standard_deviation, 1)
 
 
-def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
+def max_t_of_percentiles(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down maxT of bootstrap draws for ``bootstrap-percentile``, which counts draws on the other side of 0.
 
     The statistic of draw b is (d − d_b)/s, and the observed one is its value at d_b = 0, d/s. The scale s is the root
@@ -205,24 +198,25 @@ def max_t_of_percentiles(tests: Unadjusted) -> Adjusted:
     draws. Beran 1988 (Journal of the American Statistical Association 83) makes statistics comparable by their ranks,
     which need far more draws than scales.
     """
-    return _max_t_of_draws(tests, root_mean_squares, -1)
+    return _max_t_of_draws(observed, outcome, root_mean_squares, -1)
 
 
-def max_t_of_both(tests: Unadjusted) -> Adjusted:
+def max_t_of_both(observed: Observed, outcome: Outcome) -> Adjusted:
     """The larger of the adjusted p-values of :func:`max_t_of_centred_draws` and :func:`max_t_of_percentiles`.
 
     Near a kink of the metric, either of them alone rejects too often (:func:`reshuffle.inference.bootstrap.both`).
     """
-    centred, percentiles = max_t_of_centred_draws(tests), max_t_of_percentiles(tests)
+    centred, percentiles = max_t_of_centred_draws(observed, outcome), max_t_of_percentiles(observed, outcome)
     return Adjusted(np.maximum(centred.pvalues, percentiles.pvalues), (*centred.bands, *percentiles.bands))
 
 
-def _max_t_of_draws(tests: Unadjusted, scales: Scales, sign: int) -> Adjusted:
-    observed, draws = tests.observed, _StandardizedDraws(tests.observed, scales, sign)
-    pvalues, largest = step_down_max(observed, draws.to_reach, draws.extremeness)
-    for family in observed.hypotheses.families():
+def _max_t_of_draws(observed: Observed, outcome: Outcome, scales: Scales, sign: int) -> Adjusted:
+    draws = _StandardizedDraws(observed, scales, sign)
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    pvalues, largest = step_down_max(families, n, draws.to_reach, draws.extremeness)
+    for family in families:
         if family.stop - family.start == 1:
-            pvalues[family] = tests.outcome.pvalue[family]
+            pvalues[family] = outcome.pvalue[family]
     return Adjusted(pvalues, (Band(partial(critical_values, largest), draws.to_reach, draws.below, draws.above),))
 
 
@@ -328,22 +322,24 @@ class _StandardizedDraws:
                 yield np.full_like(deviations, -np.inf)
 
 
-def step_down_max(observed: Observed, to_reach: Scores, series: SeriesInOrder) -> tuple[Scores, tuple[Scores, ...]]:
-    """Step-down maxT from the extremeness of all replicates.
+def step_down_max(
+    families: Sequence[slice], n: int, to_reach: Scores, series: SeriesInOrder, *, includes_observed: bool = False
+) -> tuple[Scores, tuple[Scores, ...]]:
+    """Step-down maxT from the extremeness of all n replicates, among which the observed arrangement may be.
 
     ``to_reach``, (H,), is how extreme the observed statistics are. ``series`` iterates over how extreme those of the
     replicates are, (R,), for hypotheses in the order of their indices. It is called once for each family. Returns the
     adjusted p-values, and how extreme the most extreme statistic of each family is on every replicate, (R,) each.
     """
     counts, maxima = np.empty(len(to_reach), dtype=np.int64), []
-    for family in observed.hypotheses.families():
+    for family in families:
         order = _order(family, to_reach[family])
-        largest = np.full(observed.n_replicates, -np.inf)
+        largest = np.full(n, -np.inf)
         for h, extreme in zip(order, series(order), strict=True):
             np.maximum(largest, extreme, out=largest)
             counts[h] = np.count_nonzero(largest >= to_reach[h])
         maxima.append(largest)
-    return _step_down(observed, counts, -to_reach), tuple(maxima)
+    return _step_down(families, pvalue(counts, n, includes_observed), -to_reach), tuple(maxima)
 
 
 def step_down_min(
@@ -356,13 +352,14 @@ def step_down_min(
     """
     counts = np.empty(len(ranks), dtype=np.int64)
     to_reach, tolerances = (values.tolist() for values in thresholds)
-    for family in observed.hypotheses.families():
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    for family in families:
         order = _order(family, -ranks[family])
-        smallest = np.full(observed.n_replicates, np.iinfo(np.int64).max)
+        smallest = np.full(n, np.iinfo(np.int64).max)
         for h, extreme in zip(order, series(order), strict=True):
             np.minimum(smallest, ranks_among_all(extreme, to_reach[h], tolerances[h]), out=smallest)
             counts[h] = np.count_nonzero(smallest <= ranks[h])
-    return _step_down(observed, counts, ranks)
+    return _step_down(families, pvalue(counts, n), ranks)
 
 
 def _order(family: slice, keys: NDArray[Any]) -> list[int]:
@@ -371,11 +368,11 @@ def _order(family: slice, keys: NDArray[Any]) -> list[int]:
     return order
 
 
-def _step_down(observed: Observed, counts: NDArray[np.int64], keys: NDArray[Any]) -> Scores:
-    """Adjusted p-values, (H,), from the exceedances of each step. Steps are in ascending order of ``keys``: (H,)."""
-    adjusted = pvalue(counts, observed.n_replicates, observed.includes_observed)
-    for family in observed.hypotheses.families():
-        adjusted[family] = running_maximum(np.argsort(keys[family], kind="stable"), adjusted[family])
+def _step_down(families: Sequence[slice], pvalues: Scores, keys: NDArray[Any]) -> Scores:
+    """Adjusted p-values, (H,), from those of each step. Steps are in ascending order of ``keys``: (H,)."""
+    adjusted = np.empty_like(pvalues)
+    for family in families:
+        adjusted[family] = running_maximum(np.argsort(keys[family], kind="stable"), pvalues[family])
     return adjusted
 
 

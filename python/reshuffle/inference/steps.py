@@ -134,9 +134,6 @@ class _Part:
         step_down = plan.step_down if plan.test.replicates == "shuffles" else None
         n_tests = self.job.n_pairs * len(self.metrics)
         adjusted = step_down is not None and not step_down.keeps_statistics(n_tests, self.job.n_resamples)
-        if self.averages and plan.test.replicates == "permutations":  # the test sets' permutations are made again
-            of_sets = (_Part(self.job, data.metrics, data.n_segments, self.of) for data in self.job.sets)
-            return self.stages + sum(part.stages for part in of_sets)
         if plan.test.name != "ar-studentized" or self.averages:
             return (1 + adjusted) * self.stages  # adjustments from shuffles make the shuffles again
         by_min_p = adjusted and plan.adjustment is not None and plan.adjustment.name == "minp"

@@ -29,7 +29,6 @@ from .step_down import (
     Adjusted,
     Band,
     StepDown,
-    Unadjusted,
     critical_values,
     extremeness_to_reach,
     step_down_max,
@@ -249,24 +248,24 @@ class _OnePass:
 def _randomization_with_max_t(observed: Observed) -> Outcome:
     """As :func:`studentized_randomization`. ``extra`` has the p-values adjusted by step-down maxT."""
     one_pass = _OnePass(observed)
-    pvalues, largest = step_down_max(observed, one_pass.to_reach, one_pass.extremeness)
-    n = observed.replicates.n_resamples
+    families, n = observed.hypotheses.families(), observed.replicates.n_resamples
+    pvalues, largest = step_down_max(families, n, one_pass.to_reach, one_pass.extremeness)
     shuffled = Shuffled("iid", one_pass.exceedances, n, null=one_pass.histograms)
     band = Band(partial(critical_values, largest), one_pass.to_reach, one_pass.scales, one_pass.scales)
     outcome = outcome_of_shuffles(observed.statistic, shuffled, [Adjusted(pvalues, (band,))], one_pass.statistics)
     return replace(outcome, standard_error=one_pass.errors)
 
 
-def _from_outcome(tests: Unadjusted) -> Adjusted:
+def _from_outcome(observed: Observed, outcome: Outcome) -> Adjusted:
     """The adjusted p-values that the test has found."""
-    (adjusted,) = tests.outcome.extra
+    (adjusted,) = outcome.extra
     assert isinstance(adjusted, Adjusted)
     return adjusted
 
 
-def _min_p(tests: Unadjusted) -> Adjusted:
+def _min_p(observed: Observed, outcome: Outcome) -> Adjusted:
     """Step-down minP, for which the scale of a statistic does not matter."""
-    observed, (thresholds, tolerances) = tests.observed, tests.outcome.extra
+    thresholds, tolerances = outcome.extra
     alternatives = observed.each_alternative
     to_reach = extremeness_to_reach(thresholds, alternatives)
 
@@ -274,7 +273,7 @@ def _min_p(tests: Unadjusted) -> Adjusted:
         statistics = _statistics(observed, (Tested.from_observed(observed, h) for h in order))
         return map(extremeness, statistics, alternatives[order])
 
-    return Adjusted(step_down_min(observed, (to_reach, tolerances), tests.outcome.exceedances + 1, series))
+    return Adjusted(step_down_min(observed, (to_reach, tolerances), outcome.exceedances + 1, series))
 
 
 MAX_T = StepDown(_from_outcome, run=_randomization_with_max_t, has_bands=True)

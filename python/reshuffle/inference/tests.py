@@ -24,7 +24,7 @@ from . import anova, best, bootstrap, closed_form, kink, margins, randomization,
 from .estimates import ANY
 from .few_differing import FEW_DIFFERING, FOR_FEW
 from .hypotheses import Observed, Outcome
-from .methods import METHODS
+from .methods import METHODS, Method
 from .multiplicity import ADJUSTMENTS
 from .step_down import (
     MAX_T_OF_BOTH,
@@ -48,14 +48,9 @@ ADJUSTMENT_CHOICES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class SignificanceTest:
+class SignificanceTest(Method):
     """An entry of the registry."""
 
-    name: str
-    """The name that users type, the name in reports, a description, and the paper."""
-    title: str
-    about: str
-    source: str
     run: Callable[[Observed], Outcome]
     """A function from the observed data for the hypotheses about one test set to their outcomes."""
     alternatives: Sequence[str] = ALTERNATIVES

@@ -8,6 +8,7 @@ The other coefficients are computed anew in every replicate by functions of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -20,8 +21,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, counts_array
 from ..resampling import CountSample, Pairs, Sample
-from ..resampling.parts import SENT_FOR_SHUFFLES, sent_whole
-from ..resampling.samples import BATCH_CELLS, Batch, columns_of, resampler_of_sums
+from ..resampling.samples import BATCH_CELLS, OF_OTHERS, Batch, SentSample, columns_of, resampler_of_sums
 from ..resampling.units import Strata
 from .metric_scores import MetricScores
 from .values import group_values, in_steps, mean_of_cells, without_exponent
@@ -79,7 +79,6 @@ def ratio_sample(name: str, numerators: Counts, denominators: Counts, strata: St
 class CoreSample(Sample):
     """M metrics by values that are computed anew in every replicate, by functions of the core or as subclasses do."""
 
-    of: ClassVar[str] = "agreement with people"
     unit: ClassVar[str] = "segment"
 
     metric: Agreement
@@ -103,8 +102,7 @@ class CoreSample(Sample):
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`. What differs from the observed one by rounding only is equal to it."""
-        if self.swapped is None:
-            self.refuse("shuffles")
+        assert self.swapped is not None
         array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return with_ties(self.swapped(array, **batch.keywords), pairs, self.scores)
 
@@ -114,13 +112,12 @@ class CoreSample(Sample):
 
     def on_draws(self, batch: Batch) -> Scores:
         """See :attr:`drawn`."""
-        if self.drawn is None:
-            self.refuse("draws")
+        assert self.drawn is not None
         return self.drawn(**batch.keywords)
 
-
-# Not for draws, of which one without a value is replaced by the next one.
-SENT_FOR_SHUFFLES[CoreSample] = sent_whole
+    def sent(self, kind: str) -> SentSample | None:
+        """See :meth:`Sample.sent`. Not for draws, of which one without a value is replaced by the next one."""
+        return SentSample(copy, {"x": self}, OF_OTHERS) if kind == "shuffles" else None
 
 
 def matrix_sample(

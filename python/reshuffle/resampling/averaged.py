@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,8 @@ from ..metrics.named import AnyMetric
 from ..results import Exchangeability
 from ..settings import Resampling
 from .counting import Data
-from .parts import SENT_FOR_SHUFFLES, SentSample, sent
 from .replicates import Replicates
-from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample
+from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, SentSample, all_sent
 from .units import Strata, Variances
 
 Index = NDArray[np.intp]
@@ -34,13 +33,10 @@ BLOCK = 64
 
 def mean_of(arrays: Iterable[Scores], n: int) -> Scores:
     """The mean of n arrays of the same shape, added in their order, so that it has the same bits everywhere."""
-    total: Scores | None = None
-    for array in arrays:
-        if total is None:
-            total = array.astype(np.float64, copy=True)
-        else:
-            total += array
-    assert total is not None
+    left = iter(arrays)
+    total = next(left).astype(np.float64)
+    for array in left:
+        total += array
     total /= n
     return total
 
@@ -146,8 +142,6 @@ class AveragedSample(Sample):
 
     The resampling units are those of all test sets, and each test set is a stratum, or several if it has strata itself.
     """
-
-    of: ClassVar[str] = "an average over test sets"
 
     metric: AveragedMetric
     samples: Sequence[Sample]
@@ -294,6 +288,17 @@ class AveragedSample(Sample):
         known = [variances for variances in found if variances is not None]
         return None if len(known) < self.n_sets else mean_of(known, self.n_sets**2)
 
+    def sent(self, kind: str) -> SentSample | None:
+        """See :meth:`Sample.sent`. Draws and permutations are those of the test sets, which are computed once."""
+        samples = all_sent(self.samples, kind)
+        # The calls of functions of texts are counted by their samples.
+        if kind != "shuffles" or samples is None or self.evaluations is not None:
+            return None
+        streams = tuple((source.seed, source.codes) for source in self.sources)
+        own = {"metric": self.metric, "rows": self.rows, "n_pairs": self.n_pairs}
+        together = max(each.together for each in samples)
+        return SentSample(_average_for_shuffles, {"samples": samples, "streams": streams, **own}, together)
+
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`. Every test set has the shuffles of its own seed."""
         parts = zip(self.sources, self.rows.T.tolist(), strict=True)
@@ -309,19 +314,9 @@ class AveragedSample(Sample):
         return mean_of((source.draws[self.index][:, drawn][rows] for source, rows in parts), self.n_sets)
 
     def permutation_scores(self, batch: Batch) -> Scores:
-        """See :meth:`Sample.permutation_scores`."""
-        permuted = slice(batch.first, batch.first + batch.n)
-        return mean_of((source.permuted[self.index][:, permuted] for source in self.sources), self.n_sets)
-
-
-def _sent_average(sample: AveragedSample) -> SentSample | None:
-    samples = sent(sample.samples, "shuffles")
-    if samples is None or sample.evaluations is not None:  # calls are counted by the samples of texts
-        return None
-    streams = tuple((source.seed, source.codes) for source in sample.sources)
-    own = {"metric": sample.metric, "rows": sample.rows, "n_pairs": sample.n_pairs}
-    together = max(each.together for each in samples)
-    return SentSample(_average_for_shuffles, {"samples": samples, "streams": streams, **own}, together)
+        """See :meth:`Sample.permutation_scores`. Every test set has the permutations of its own seed."""
+        both = zip(self.samples, self.sources, strict=True)
+        return mean_of((sample.permutation_scores(source.batch(batch)) for sample, source in both), self.n_sets)
 
 
 def _average_for_shuffles(
@@ -337,9 +332,6 @@ def _average_for_shuffles(
         Replicates([sample], Resampling(1, seed, 1), codes) for sample, (seed, codes) in zip(own, streams, strict=True)
     ]
     return AveragedSample(metric, own, sources, 0, rows, n_pairs=n_pairs)
-
-
-SENT_FOR_SHUFFLES[AveragedSample] = _sent_average
 
 
 def _variance(sample: Sample, pair: tuple[int, int]) -> float:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import singledispatch
 from numbers import Real
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -39,33 +38,17 @@ if TYPE_CHECKING:
     from .._core import Progress
 
 
-@singledispatch
-def sample_for(m: object, names: Sequence[str], corpus: Corpus | None) -> Sample:
+def _sample_of(m: AnyMetric, names: Sequence[str], corpus: Corpus | None) -> Sample:
     """The outputs of these systems under a metric that does not count their texts here."""
-    raise _no_metric(m)
-
-
-@sample_for.register
-def _(m: PrecomputedCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
+    if isinstance(m, CorpusFunction):
+        texts = _texts(m, corpus)
+        return TextSample(m, [texts.systems[name] for name in names], texts.references)
+    if isinstance(m, StoredCounts):
+        return StoredSample.from_stored(m.chosen(names))
+    if isinstance(m, SegmentScores) and not m.is_complete:
+        return IncompleteSample.from_scores(m, names)
+    assert isinstance(m, PrecomputedCounts)
     return CountSample.from_counts(m, m.counts_of(names))
-
-
-@sample_for.register
-def _(m: SegmentScores, names: Sequence[str], corpus: Corpus | None) -> Sample:
-    if m.is_complete:
-        return CountSample.from_counts(m, m.counts_of(names))
-    return IncompleteSample.from_scores(m, names)
-
-
-@sample_for.register
-def _(m: StoredCounts, names: Sequence[str], corpus: Corpus | None) -> Sample:
-    return StoredSample.from_stored(m.chosen(names))
-
-
-@sample_for.register
-def _(m: CorpusFunction, names: Sequence[str], corpus: Corpus | None) -> Sample:
-    texts = _texts(m, corpus)
-    return TextSample(m, [texts.systems[name] for name in names], texts.references)
 
 
 def _is_table(scores: object) -> bool:
@@ -391,7 +374,7 @@ class Data:
         samples = [
             CountSample.from_counts(m, next(counts))
             if isinstance(m, NativeMetric)
-            else sample_for(m, names, self.corpus)
+            else _sample_of(m, names, self.corpus)
             for m in self.metrics
         ]
         for sample in samples:

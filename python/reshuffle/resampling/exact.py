@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,23 +59,6 @@ class ExactResult(NamedTuple):
     null: Histogram | None = None
 
 
-class ExactTest(Protocol):
-    """An exact test of one pair."""
-
-    def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
-        """The share of the null distribution that reaches the threshold.
-
-        With ``histogram``, also a histogram of the null distribution.
-        """
-
-    def null_distribution(self) -> tuple[Scores, Scores | None]:
-        """The values of the statistic, and their probabilities unless all values are equally likely."""
-
-
-# The key is (metric, pair).
-ExactTests: TypeAlias = Mapping[tuple[int, int], ExactTest]
-
-
 @dataclass(frozen=True)
 class Enumeration:
     """The statistic of every pattern of swaps of the units in which a pair differs."""
@@ -95,11 +78,11 @@ class Enumeration:
         return self.replicates.with_samples([self.sample]).with_codes(codes, n)
 
     def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
-        """See :meth:`ExactTest.result`."""
+        """The share of the null distribution that reaches the threshold; with ``histogram``, also a histogram of it."""
         bits = len(self._units)
         # A pattern and its complement have opposite statistics, so half of the patterns suffice for a two-sided test.
         copies = 2 if alternative == "two-sided" and bits else 1
-        reductions: list[Reduction[Any, Any]] = [Tally(alternative, np.array([[threshold]]))]
+        reductions: list[Reduction] = [Tally(alternative, np.array([[threshold]]))]
         if histogram:
             reductions.append(Histograms(half=copies == 2))
         counts, *nulls = self._patterns(2**bits // copies).run(reductions, [self.pair])
@@ -132,7 +115,7 @@ class Convolution:
         return cost <= highest_cost and column.n_steps < MAX_CONVOLUTION
 
     def result(self, threshold: float, alternative: str, histogram: bool = False) -> ExactResult:
-        """See :meth:`ExactTest.result`."""
+        """See :meth:`Enumeration.result`."""
         statistics, probabilities = self.null_distribution()
         extreme = reached(statistics, threshold, alternative)
         # The distribution is symmetric. Its mean with its mirror image gives (x, y) and (y, x) the same p to the last
@@ -158,6 +141,10 @@ class Convolution:
         return statistics, probabilities
 
 
+# The key is (metric, pair).
+ExactTests: TypeAlias = Mapping[tuple[int, int], Enumeration | Convolution]
+
+
 def _cost_of_shuffles(replicates: Replicates, sample: Sample, pairs: Pairs) -> float:
     """The cost of R shuffles of one of the pairs: scoring it, and its share of the flips and of the systems' sums.
 
@@ -175,7 +162,7 @@ def exact_tests(replicates: Replicates, pairs: Pairs, scheme: str, shuffled_toge
     ``shuffled_together`` are the pairs that would otherwise share the same random shuffles and their cost.
     :class:`InputError` if ``exact`` would be too expensive.
     """
-    found: dict[tuple[int, int], ExactTest] = {}
+    found: dict[tuple[int, int], Enumeration | Convolution] = {}
     if scheme not in ("auto", "exact"):
         return found
     # The largest d for which 2^(d − 1) ≤ R: a two-sided test enumerates half of the 2^d patterns.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..metrics.base import Scores
-from ..results import Histogram
+from ..results import Histogram, NullHistogram
 
 HistogramArray = NDArray[np.object_]
 
@@ -28,6 +28,15 @@ def histograms_from_core(ends: Scores, counts: NDArray[np.uint64]) -> HistogramA
     for index, ((low, width), of_bins) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
         if not math.isnan(low):
             found[index] = Histogram(low, width, tuple(of_bins if width else of_bins[:1]))
+    return found
+
+
+def null_histograms(histograms: HistogramArray, observed: Scores) -> HistogramArray:
+    """The histograms of tests, of any shape, with their (H,) observed statistics; None where these are not finite."""
+    found = np.empty(len(observed), dtype=np.object_)
+    for index, (histogram, statistic) in enumerate(zip(histograms.ravel(), observed.tolist(), strict=True)):
+        if histogram is not None and math.isfinite(statistic):
+            found[index] = NullHistogram(histogram.low, histogram.width, histogram.counts, statistic)
     return found
 
 

@@ -18,7 +18,7 @@ from ..lazy import lazy
 from ..metrics.base import Counts, Scores
 from ..metrics.precomputed import SegmentScores
 from ..results import Exchangeability
-from .samples import CountSample, NativeSample, Pairs, Sample
+from .samples import CountSample, Pairs, Sample
 from .units import Documents, Strata, document_effect, paired_influence
 
 # A draw of S units has none of a given n units with a probability of at most exp(-n), so only rows with fewer units
@@ -27,7 +27,7 @@ FEW_UNITS = 100
 
 
 @dataclass(eq=False)
-class IncompleteSample(NativeSample):
+class IncompleteSample(CountSample):
     """Segment scores of k systems, some of which are missing.
 
     The first k rows are the systems with all their scores. Each of the other rows is a system without the scores of the
@@ -43,7 +43,7 @@ class IncompleteSample(NativeSample):
     def from_scores(metric: SegmentScores, names: Sequence[str]) -> IncompleteSample:
         """The systems with these names, without rows for pairs."""
         counts = np.ascontiguousarray(metric.counts_of(names))
-        return IncompleteSample(metric, [counts], core=metric.core, names=tuple(names), places={})
+        return IncompleteSample(metric, [counts], names=tuple(names), places={})
 
     def for_pairs(self, pairs: Pairs) -> IncompleteSample:
         """See :meth:`Sample.for_pairs`."""

@@ -88,7 +88,7 @@ class Problems:
 
     def _sample(self, group: ProblemGroup, position: int) -> CountSample:
         arrays = [counts[position : position + 1] for counts in group.arrays]
-        return CountSample.from_interleaved(group.metric, arrays, self.unit, self.strata)
+        return CountSample(group.metric, arrays, self.unit, self.strata)
 
     @property
     def samples(self) -> list[CountSample]:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,6 @@ from .histograms import HistogramArray, histograms_from_core
 from .samples import Pairs
 
 Indices = Sequence[int]
-Row = TypeVar("Row")
-Result = TypeVar("Result")
-
 
 # ``two-sided``, ``greater`` or ``less``: one for all statistics, or an array of them that broadcasts to the statistics.
 Alternative: TypeAlias = "str | NDArray[np.str_]"
@@ -86,11 +83,7 @@ def _of_metrics(alternative: str | Sequence[str], metrics: Indices) -> str | lis
     return alternative[metrics[0]] if len(metrics) == 1 else [alternative[m] for m in metrics]
 
 
-def _of_metric(alternative: str | Sequence[str], metric: int) -> str:
-    return alternative if isinstance(alternative, str) else alternative[metric]
-
-
-class Reduction(ABC, Generic[Row, Result]):
+class Reduction(ABC):
     """What to keep of the replicates. ``kind`` says of which: ``shuffles``, ``draws`` or ``permutations``.
 
     With ``in_parts``, other processes can compute ranges of the replicates, whose results are merged.
@@ -104,24 +97,24 @@ class Reduction(ABC, Generic[Row, Result]):
         """The reduction in Rust for the metrics with these indices."""
 
     @abstractmethod
-    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Row]:
+    def rows_from_core(self, reduction: Any, n_systems: Sequence[int]) -> Sequence[Any]:
         """The rows of a finished reduction in Rust. ``n_systems`` has the number of systems of each of its metrics."""
 
     def fed(self, pairs: Pairs, metric: int) -> Any:
         """The reduction in Rust for a metric that is scored in Python."""
         return self.core(pairs, [metric])
 
-    def row_from_fed(self, reduction: Any, metric: int) -> Row:
+    def row_from_fed(self, reduction: Any, metric: int) -> Any:
         """The row of a finished :meth:`fed`."""
         (row,) = self.rows_from_core(reduction, [0])
         return row
 
     @abstractmethod
-    def combine(self, rows: Sequence[Row]) -> Result:
+    def combine(self, rows: Sequence[Any]) -> Any:
         """The result for all metrics from their rows, in the order of the metrics."""
 
 
-class _ArrayReduction(Reduction["NDArray[Any]", "NDArray[Any]"]):
+class _ArrayReduction(Reduction):
     """A reduction whose result is an array with one row per metric."""
 
     def combine(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -175,7 +168,7 @@ class SequentialCounts(NamedTuple):
 
 
 @dataclass(eq=False)
-class SequentialTally(Reduction[SequentialCounts, SequentialCounts]):
+class SequentialTally(Reduction):
     """How many of the ``iid`` shuffles reach each threshold, in order, until a stopping rule ends the test.
 
     ``alternative`` is as for :class:`Tally`. With ``histograms``, there are also histograms of these shuffles.
@@ -280,8 +273,8 @@ class MinP(_CountReduction):
     The rank of a shuffle is its position among all shuffles and the observed arrangement, the most extreme first. The
     observed arrangement has rank c + 1, where c is the number of exceedances: ``ranks``. ``thresholds`` are how extreme
     the observed statistics are, less the ``tolerances`` within which others are ties. These arrays have shape (metrics,
-    pairs). ``families`` are those of :class:`MaxT`, and ``alternative`` is as for :class:`Tally`. For native samples
-    memory is a few arrays of R numbers.
+    pairs). ``families`` are those of :class:`MaxT`, and ``alternative`` is as for :class:`Tally`. Only for
+    native samples. Memory is a few arrays of R numbers.
     """
 
     in_parts = False
@@ -303,22 +296,6 @@ class MinP(_CountReduction):
             _select_rows(self.families, metrics).tolist(),
         )
 
-    def fed(self, pairs: Pairs, metric: int) -> _core.Series:
-        """All statistics, which the ranks need together."""
-        return _core.Series(pairs)
-
-    def row_from_fed(self, reduction: _core.Series, metric: int) -> NDArray[np.int64]:
-        """See :meth:`Reduction.row_from_fed`."""
-        observed = self.ranks[metric]
-        extreme = extremeness(reduction.statistics[0], _of_metric(self.alternative, metric))
-        of_pairs = zip(extreme, self.thresholds[metric], self.tolerances[metric], strict=True)
-        ranks = np.array([ranks_among_all(*of_pair) for of_pair in of_pairs])
-        order = np.lexsort((-np.arange(len(observed)), -observed))  # the least significant first
-        smallest = np.minimum.accumulate(ranks[order])
-        counts = np.empty(len(observed), np.int64)
-        counts[order] = (smallest <= observed[order][:, None]).sum(axis=1)
-        return counts
-
 
 def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDArray[np.int64]:
     """The rank of every shuffle's statistic among those of all shuffles and the observed one: (R,) in and out.
@@ -336,7 +313,7 @@ def ranks_among_all(extreme: Scores, threshold: float, tolerance: float) -> NDAr
     return np.asarray(len(extreme) - before + (threshold >= extreme))
 
 
-class Draws(Reduction["Scores", "tuple[Scores, ...]"]):
+class Draws(Reduction):
     """The score of every system on every draw: a (k, R) array for each metric."""
 
     kind = "draws"
@@ -367,7 +344,7 @@ class PermutedCounts(NamedTuple):
 
 
 @dataclass(eq=False)
-class PermutedTally(Reduction[PermutedCounts, PermutedCounts]):
+class PermutedTally(Reduction):
     """How many permutations reach each threshold: (metrics, pairs) in and out. Memory does not depend on R."""
 
     kind = "permutations"

@@ -1,4 +1,9 @@
-"""The loop over R replicates of one or more samples, which runs all reductions in one pass."""
+"""The loop over R replicates of one or more samples, which runs all reductions in one pass.
+
+A worker of an executor computes a range of the replicates, by the same code as one process. What it returns is the
+state of the reductions, which are merged in the order of the replicates: integers are added, and sums of floats are
+joined by a tree over the numbers of the replicates. So the result has the same bytes, however the replicates are split.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +25,19 @@ from ..progress import Step
 from ..settings import Resampling
 from ..validate import MAX_RESAMPLES, MAX_SEED, check_integer
 from .incomplete import IncompleteSample
-from .parts import Part, SentSample, merged, sent
 from .reductions import Draws, Reduction
-from .samples import BATCH_CELLS, Batch, GroupCodes, Pairs, Sample, TextSample, resampler_of_sums, stratum_sizes
+from .samples import (
+    BATCH_CELLS,
+    Batch,
+    GroupCodes,
+    Pairs,
+    Sample,
+    SentSample,
+    TextSample,
+    all_sent,
+    resampler_of_sums,
+    stratum_sizes,
+)
 
 T = TypeVar("T")
 
@@ -48,11 +63,30 @@ class Pass(NamedTuple):
     metrics: list[int]
     native: list[tuple[_core.Metric, _core.Counts]] | None = None
 
-    def cores(self, reductions: Sequence[Reduction[Any, Any]]) -> list[Any]:
+    def cores(self, reductions: Sequence[Reduction]) -> list[Any]:
         """The reductions of the core."""
         if self.native is None:
             return [reduction.fed(self.pairs, self.metrics[0]) for reduction in reductions]
         return [reduction.core(self.pairs, self.metrics) for reduction in reductions]
+
+
+class Part(NamedTuple):
+    """What a worker has computed of a range of replicates."""
+
+    states: tuple[tuple[Any, ...], ...]
+    """For each pass over the replicates, the state of each reduction."""
+    evaluations: tuple[int, ...]
+    """How many times the function of each sample of texts was called, 0 for other samples."""
+
+
+def merged(specification: Any, states: Sequence[Any]) -> Any:
+    """The reduction of the core whose parts, in the order of the replicates, have these states."""
+    parts: list[_core.Reduction] = [specification.with_state(state) for state in states]
+    # By halves: parts that hold series are copied when they are merged.
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [*(a.merge(b) for a, b in pairs), *(parts[-1:] if len(parts) % 2 else [])]
+    return parts[0]
 
 
 class Replicates:
@@ -121,7 +155,7 @@ class Replicates:
     def _with(self, **changed: Any) -> Replicates:
         """A copy that shares the Resamplers but not the draws, which depend on what is changed."""
         copied = copy(self)
-        for name in ("draws", "permuted", "replaced_draws"):
+        for name in ("draws", "replaced_draws"):
             vars(copied).pop(name, None)
         vars(copied).update(_found={}, **changed)
         return copied
@@ -133,7 +167,7 @@ class Replicates:
         found: T = self._found[key]
         return found
 
-    def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
+    def run(self, reductions: Sequence[Reduction], pairs: Pairs = ()) -> list[Any]:
         """The results of the reductions, computed in one pass over the replicates.
 
         All reductions are of the same kind: shuffles, draws or permutations. Those of shuffles compare ``pairs`` of
@@ -146,7 +180,7 @@ class Replicates:
         kind = reductions[0].kind
         own_pairs = [pairs if kind == "draws" else sample.rows_of(pairs) for sample in self.samples]
         passes = self._passes(kind, own_pairs)
-        samples = None if self.executor is None else sent(self.samples, kind)
+        samples = None if self.executor is None else all_sent(self.samples, kind)
         if samples is None:
             return self._results(reductions, passes, [self._run_pass(reductions, each) for each in passes])
         results: dict[int, Any] = {}
@@ -163,17 +197,15 @@ class Replicates:
 
     def _run_sent(
         self,
-        reductions: Sequence[Reduction[Any, Any]],
+        reductions: Sequence[Reduction],
         own_pairs: Sequence[Pairs],
         samples: tuple[SentSample, ...],
         passes: Sequence[Pass],
     ) -> list[list[Any]]:
         """The reductions by the workers of the executor, pass by pass."""
-        from ..execution import Execution, run_job
-
-        job = ReplicatesJob(samples, tuple(reductions), tuple(own_pairs), self.seed, self.codes)
-        execution = Execution(self.executor, self.threads or None, self.progress)
-        parts = run_job(job, self.n_resamples, execution, stage=PROGRESS_STAGES[reductions[0].kind])
+        block = max(each.together for each in samples)
+        stage = PROGRESS_STAGES[reductions[0].kind]
+        parts = self.by_workers(Replicates.part, (tuple(reductions), tuple(own_pairs)), samples, block, stage)
         for m, sample in enumerate(self.samples):
             if isinstance(sample, TextSample):
                 sample.evaluations += sum(part.evaluations[m] for part in parts)
@@ -187,7 +219,7 @@ class Replicates:
         ]
 
     def _results(
-        self, reductions: Sequence[Reduction[Any, Any]], passes: Sequence[Pass], finished: Sequence[Sequence[Any]]
+        self, reductions: Sequence[Reduction], passes: Sequence[Pass], finished: Sequence[Sequence[Any]]
     ) -> list[Any]:
         """The results of the reductions, from those of the core that each pass has finished."""
         rows: list[list[Any]] = [[None] * len(self.samples) for _ in reductions]
@@ -202,7 +234,25 @@ class Replicates:
                     by_metric[m] = row
         return [reduction.combine(by_metric) for reduction, by_metric in zip(reductions, rows, strict=True)]
 
-    def part(self, reductions: Sequence[Reduction[Any, Any]], own_pairs: Sequence[Pairs]) -> Part:
+    def by_workers(
+        self,
+        function: Callable[..., T],
+        arguments: tuple[Any, ...],
+        samples: tuple[SentSample, ...],
+        block: int,
+        stage: str,
+    ) -> list[T]:
+        """``function(replicates, *arguments)`` of ranges of these replicates, by the workers of the executor.
+
+        Ranges begin at multiples of ``block``.
+        """
+        from ..execution import Execution, run_job
+
+        job = ReplicatesJob(function, arguments, samples, block, self.seed, self.codes)
+        execution = Execution(self.executor, self.threads or None, self.progress)
+        return run_job(job, self.n_resamples, execution, stage=stage)
+
+    def part(self, reductions: Sequence[Reduction], own_pairs: Sequence[Pairs]) -> Part:
         """What these replicates, a range, contribute to the reductions: for :meth:`run` in another process."""
         before = [sample.evaluations or 0 for sample in self.samples]
         passes = self._passes(reductions[0].kind, own_pairs)
@@ -225,7 +275,7 @@ class Replicates:
             natives.append(native)
         return [*starmap(Pass, together.values()), *alone]
 
-    def _run_pass(self, reductions: Sequence[Reduction[Any, Any]], one: Pass) -> list[Any]:
+    def _run_pass(self, reductions: Sequence[Reduction], one: Pass) -> list[Any]:
         """The finished reductions of the core for the samples of one pass."""
         kind, cores = reductions[0].kind, one.cores(reductions)
         if one.native is None:
@@ -309,30 +359,6 @@ class Replicates:
         return tuple(replaced.get(m, drawn) for m, drawn in enumerate(draws))
 
     @lazy
-    def permuted(self) -> tuple[Scores, ...]:
-        """The score at every position of every permutation: an array (k, R) for each sample.
-
-        All samples share one pass, because drawing permutations takes most of the time.
-        """
-        scores = tuple(np.empty((len(sample.scores), self.n_resamples)) for sample in self.samples)
-        counted = [(m, sample.with_counts()) for m, sample in enumerate(self.samples) if sample.evaluations is None]
-        for sample, own in zip(self.samples, scores, strict=True):
-            if sample.evaluations is not None:  # a function of texts
-                for batch in self.batches(sample.batch_size, "permuting"):
-                    own[:, batch.first : batch.first + batch.n] = sample.permutation_scores(batch)
-        if not counted:
-            return scores
-        together = np.concatenate([sample.stored for _, sample in counted], axis=2)
-        ends = np.cumsum([sample.totals.shape[1] for _, sample in counted])[:-1]
-        resampler = resampler_of_sums("permutations", together)
-        k, _, width = together.shape
-        for batch in self.batches(max(1, BATCH_CELLS // (k * width)), "permuting"):
-            sums = np.split(batch.sums(resampler).reshape(batch.n, k, width), ends, axis=2)
-            for (m, counts), of_sample in zip(counted, sums, strict=True):
-                scores[m][:, batch.first : batch.first + batch.n] = counts.metric.score(of_sample).T
-        return scores
-
-    @lazy
     def replaced_draws(self) -> Mapping[tuple[int, int], NDArray[np.intp]]:
         """For each (sample, row) of which some draws contain no scores: which draw is used for each draw, (R,).
 
@@ -380,35 +406,30 @@ def _next_true(flags: NDArray[np.bool_], metric: str) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class ReplicatesJob:
-    """Reductions of replicates of some samples: see :class:`reshuffle.execution.Job`.
-
-    ``pairs`` are the pairs of rows of each sample.
-    """
+class ReplicatesJob(Generic[T]):
+    """A function of replicates of some samples, and arguments: see :class:`reshuffle.execution.Job`."""
 
     items: ClassVar[str] = "replicates"
 
+    function: Callable[..., T]
+    """A function of a module, or a method."""
+    arguments: tuple[Any, ...]
     samples: tuple[SentSample, ...]
-    reductions: tuple[Reduction[Any, Any], ...]
-    pairs: tuple[Pairs, ...]
+    block: int
+    """See :class:`reshuffle.execution.Job`."""
     seed: int
     codes: GroupCodes | None
-
-    @property
-    def block(self) -> int:
-        """See :class:`reshuffle.execution.Job`."""
-        return max(each.together for each in self.samples)
 
     @lazy
     def _replicates(self) -> Replicates:
         return Replicates([each.sample() for each in self.samples], Resampling(1, self.seed), self.codes)
 
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> Part:
+    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> T:
         """See :class:`reshuffle.execution.Job`."""
         replicates = self._replicates.with_threads(threads, progress)
         # Each call counts its own evaluations, also if an executor runs several in this process.
         replicates.samples = tuple(copy(each) if isinstance(each, TextSample) else each for each in replicates.samples)
-        return replicates.within(first, last).part(self.reductions, self.pairs)
+        return self.function(replicates.within(first, last), *self.arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_replicates"}

@@ -44,8 +44,8 @@ class Hierarchical:
 
     @classmethod
     def from_data(cls, data: RunData, m: int, pair: tuple[int, int], statistic: str) -> Hierarchical:
-        """For metric m and a pair of systems. The draws are those of :attr:`RunData.drawn`."""
-        drawn, (a, b) = data.drawn.hierarchical[statistic][m], pair
+        """For metric m and a pair of systems. The draws are those of :attr:`RunData.hierarchical_draws`."""
+        drawn, (a, b) = data.hierarchical_draws[statistic][m], pair
         difference = data.score_of(a, statistic)[m] - data.score_of(b, statistic)[m]
         spread = data.covariances[m].of_difference(a, b)
         deviations = (drawn[a] - drawn[b] - difference) * spread.factor

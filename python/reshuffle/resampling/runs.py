@@ -9,27 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..errors import InputError
-from ..execution import Execution, run_job
 from ..lazy import lazy
 from ..metrics.base import LARGEST_SUM, Counts, Scores
 from ..settings import Resampling, Units
 from .counting import Data
 from .incomplete import complete_counts
-from .parts import SentSample, sent
 from .replicates import Replicates
 from .run_linear import RunCovariances
-from .samples import BATCH_CELLS, CountSample, GroupCodes, resampler_of_sums, stratum_sizes
+from .samples import BATCH_CELLS, CountSample, all_sent, resampler_of_sums, stratum_sizes
 from .units import documents_and_strata
-
-if TYPE_CHECKING:
-    from .._core import Progress
 
 STATISTICS: Mapping[str, str] = {
     "pooled": "the score of all outputs of a system, taken as one long output",
@@ -102,9 +97,60 @@ class RunData:
         return np.concatenate([sample.totals for sample in self.samples], axis=1)
 
     @lazy
-    def drawn(self) -> DrawnRuns:
-        """The scores of all systems on bootstrap draws of segments, and of runs and segments."""
-        return DrawnRuns(self)
+    def deviations(self) -> list[Scores]:
+        """The standard deviation of each output's score over draws of segments, with R − 1: (outputs,) by metric.
+
+        0 if R is 1. The core computes those of metrics in Rust, in one pass without storing the draws.
+        """
+        replicates = self.replicates
+        if replicates.n_resamples == 1:
+            return [np.zeros(len(self.totals)) for _ in self.samples]
+        found: dict[int, Scores] = {}
+        native = {m: counts for m, sample in enumerate(self.samples) if (counts := sample.native("draws")) is not None}
+        if native:
+            resampler = _core.Resampler(
+                list(native.values()),
+                kind="draws",
+                strata=stratum_sizes(replicates.strata),
+                threads=replicates.threads,
+            )
+            (moments,) = resampler.run(
+                [_core.Moments()],
+                n=replicates.n_resamples,
+                seed=replicates.seed,
+                threads=replicates.threads,
+                progress=replicates.progress,
+            )
+            found.update(zip(native, np.split(moments.deviations, len(native)), strict=True))
+        return [found[m] if m in found else self._scored[2][m] for m in range(len(self.samples))]
+
+    @property
+    def fixed_draws(self) -> Series:
+        """The scores of draws of segments, with all runs of each system: (systems, R) by statistic and metric."""
+        return self._scored[0]
+
+    @property
+    def hierarchical_draws(self) -> Series:
+        """The scores of draws of segments and runs: n − 1 of a system's n runs, with replacement, or its only run.
+
+        With n − 1 runs the draws have the variance between runs that n runs have (Rao & Wu 1988,
+        doi:10.1080/01621459.1988.10478591).
+        """
+        return self._scored[1]
+
+    @lazy
+    def _scored(self) -> tuple[Series, Series, list[Scores]]:
+        """``fixed_draws``, ``hierarchical_draws``, and the standard deviations of all outputs, in one pass.
+
+        Memory: 4·R numbers for each system and metric.
+        """
+        replicates = self.replicates
+        n_draws = replicates.n_resamples
+        scores, sums, squares = in_parts(_scored_draws, self, (), replicates, "drawing")
+        fixed, hierarchical = (dict(zip(STATISTICS, drawn, strict=True)) for drawn in scores)
+        sums, squares = sums.sum(axis=-1), squares.sum(axis=-1)
+        variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
+        return fixed, hierarchical, list(np.sqrt(variances))
 
     @lazy
     def covariances(self) -> list[RunCovariances]:
@@ -146,69 +192,6 @@ class RunData:
         if statistic == "pooled":
             return [float(score) for score in self.scored(totals.sum(axis=0))]
         return [float(scores.mean()) for scores in self.scored(totals)]
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnRuns:
-    """The scores of R draws. Segments are drawn once for all outputs and metrics."""
-
-    data: RunData
-
-    @lazy
-    def deviations(self) -> list[Scores]:
-        """The standard deviation of each output's score over draws of segments, with R − 1: (outputs,) by metric.
-
-        0 if R is 1. The core computes those of metrics in Rust, in one pass without storing the draws.
-        """
-        data, replicates = self.data, self.data.replicates
-        if replicates.n_resamples == 1:
-            return [np.zeros(len(data.totals)) for _ in data.samples]
-        found: dict[int, Scores] = {}
-        native = {m: counts for m, sample in enumerate(data.samples) if (counts := sample.native("draws")) is not None}
-        if native:
-            resampler = _core.Resampler(
-                list(native.values()),
-                kind="draws",
-                strata=stratum_sizes(replicates.strata),
-                threads=replicates.threads,
-            )
-            (moments,) = resampler.run(
-                [_core.Moments()],
-                n=replicates.n_resamples,
-                seed=replicates.seed,
-                threads=replicates.threads,
-                progress=replicates.progress,
-            )
-            found.update(zip(native, np.split(moments.deviations, len(native)), strict=True))
-        return [found[m] if m in found else self._scored[2][m] for m in range(len(data.samples))]
-
-    @property
-    def fixed(self) -> Series:
-        """The scores of draws of segments, with all runs of each system: (systems, R) by statistic and metric."""
-        return self._scored[0]
-
-    @property
-    def hierarchical(self) -> Series:
-        """The scores of draws of segments and runs: n − 1 of a system's n runs, with replacement, or its only run.
-
-        With n − 1 runs the draws have the variance between runs that n runs have (Rao & Wu 1988,
-        doi:10.1080/01621459.1988.10478591).
-        """
-        return self._scored[1]
-
-    @lazy
-    def _scored(self) -> tuple[Series, Series, list[Scores]]:
-        """``fixed``, ``hierarchical``, and the standard deviations of all outputs, in one pass.
-
-        Memory: 4·R numbers for each system and metric.
-        """
-        data, replicates = self.data, self.data.replicates
-        n_draws = replicates.n_resamples
-        scores, sums, squares = in_parts(_scored_draws, data, (), replicates, "drawing")
-        fixed, hierarchical = (dict(zip(STATISTICS, drawn, strict=True)) for drawn in scores)
-        sums, squares = sums.sum(axis=-1), squares.sum(axis=-1)
-        variances = np.maximum(squares - sums**2 / n_draws, 0) / max(n_draws - 1, 1)
-        return fixed, hierarchical, list(np.sqrt(variances))
 
 
 def _scored_draws(data: RunData, replicates: Replicates) -> list[Scores]:
@@ -275,41 +258,21 @@ def in_parts(
 
     ``replicates`` are those of the first sample of the data.
     """
-    samples = None if replicates.executor is None else sent(data.samples, "shuffles")
+    samples = None if replicates.executor is None else all_sent(data.samples, "shuffles")
     if samples is None:
         return function(data, *arguments, replicates)
-    job = RunsJob(function, data.names, data.n_runs, samples, arguments, replicates.seed, replicates.codes)
-    execution = Execution(replicates.executor, replicates.threads or None, replicates.progress)
-    parts = run_job(job, replicates.n_resamples, execution, stage=stage)
+    of_data = function, data.names, data.n_runs, arguments
+    parts = replicates.by_workers(_of_replicates, of_data, samples, BLOCK, stage)
     return [np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
-class RunsJob:
-    """A function of replicates of systems with several runs each: see :class:`reshuffle.execution.Job`."""
-
-    items: ClassVar[str] = "replicates"
-    block: ClassVar[int] = BLOCK
-
-    function: Computed
-    names: tuple[str, ...]
-    n_runs: tuple[int, ...]
-    samples: tuple[SentSample, ...]
-    arguments: tuple[Any, ...]
-    seed: int
-    codes: GroupCodes | None
-
-    @lazy
-    def _data(self) -> RunData:
-        samples = [each.sample() for each in self.samples]
-        counted = [each for each in samples if isinstance(each, CountSample)]
-        return RunData(self.names, self.n_runs, counted, Resampling())
-
-    def run(self, first: int, last: int, threads: int | None, progress: Progress | None) -> list[NDArray[Any]]:
-        """See :class:`reshuffle.execution.Job`."""
-        settings = Resampling(last, self.seed, threads, progress)
-        replicates = Replicates(self._data.samples[:1], settings, self.codes)
-        return list(self.function(self._data, *self.arguments, replicates.within(first, last)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_data"}
+def _of_replicates(
+    replicates: Replicates,
+    function: Computed,
+    names: tuple[str, ...],
+    n_runs: tuple[int, ...],
+    arguments: tuple[Any, ...],
+) -> list[NDArray[Any]]:
+    """What a function says of a range of replicates, whose samples are those of systems with several runs."""
+    samples = [sample.with_counts() for sample in replicates.samples]
+    return list(function(RunData(names, n_runs, samples, Resampling()), *arguments, replicates))

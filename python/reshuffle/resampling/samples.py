@@ -1,12 +1,12 @@
 """Samples: the outputs of k systems on the same test set under one metric. Samples are what is resampled.
 
-=============== ================================ ==============================================================
-sample          metric                           how a replicate is computed
-=============== ================================ ==============================================================
-`NativeSample`  a formula in Rust                summed and scored in Rust, thousands in one call
-`CountSample`   a function of summed counts      summed in Rust, scored in Python in batches
-`TextSample`    a function of texts              assembled and scored in Python, one at a time
-=============== ================================ ==============================================================
+============= ============================ =============================================
+sample        metric                       how a replicate is computed
+============= ============================ =============================================
+`CountSample` a formula in Rust            summed and scored in Rust, thousands in one call
+`CountSample` a function of summed counts  summed in Rust, scored in Python in batches
+`TextSample`  a function of texts          assembled and scored in Python, one at a time
+============= ============================ =============================================
 
 For the same seed all of them get the same flips, draws and permutations.
 
@@ -17,9 +17,9 @@ where S is the number of resampling units.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Batch:
     """The replicates ``first`` to ``first + n - 1``.
 
     With ``codes`` the shuffles are a subgroup. ``masks`` or ``indices``, arrays with n rows, are user-supplied shuffles
-    or draws. ``exchange`` makes shuffles of systems with several runs: see :mod:`.run_layout`.
+    or draws. ``exchange`` makes shuffles of systems with several runs: see :mod:`.run_exchange`.
     """
 
     seed: int
@@ -107,6 +107,26 @@ class Batch:
         return np.asarray(sums.sums)
 
 
+# Ranges of replicates begin at multiples of so many: those that the core reduces, which it does in batches of 64; of
+# formulas in Python; computed one after the other; and of functions of texts.
+OF_CORE, OF_FORMULA, OF_OTHERS, OF_TEXTS = 512, 64, 16, 4
+
+
+@dataclass(frozen=True, eq=False)
+class SentSample:
+    """A sample as it is sent to a worker: what replicates need of it, without anything that can be computed again."""
+
+    make: Callable[..., Sample]
+    """A function of a module, from ``arguments`` to the sample."""
+    arguments: Mapping[str, Any]
+    together: int
+    """Ranges of replicates begin at multiples of this power of two."""
+
+    def sample(self) -> Sample:
+        """The sample."""
+        return self.make(**self.arguments)
+
+
 class DifferingColumn(NamedTuple):
     """The only column of counts in which two systems differ.
 
@@ -142,11 +162,10 @@ class Sample:
     systems within a unit.
 
     The methods of this class are those of a sample without counts of its own: no exact tests, closed forms, or units
-    that are still to be formed. Subclasses have counts, or shuffles or draws.
+    that are still to be formed. Subclasses have counts, or shuffles or draws. Checks of options ensure that nobody asks
+    for more.
     """
 
-    of: ClassVar[str]
-    """What it is a sample of, for errors."""
     metric: Metric | CorpusFunction
     """The metric that scores the systems."""
 
@@ -168,6 +187,56 @@ class Sample:
         def batch_size(self) -> int:
             """How many replicates to compute at a time when Python scores them."""
 
+        def segment_scores(self, names: Sequence[str]) -> Scores:
+            """The score of every segment of the systems with these names: (k, S)."""
+
+        @property
+        def leave_one_out(self) -> Scores:
+            """The score of each system without each unit: (k, S)."""
+
+        @property
+        def linear(self) -> Variances:
+            """The variances by the delta method; :class:`InputError` for a function of texts."""
+
+        def segment_values(self, a: int, b: int | None = None) -> Scores:
+            """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
+
+            Differences are computed on integers, so equal differences stay equal.
+            """
+
+        def by_document(self, documents: Documents) -> Sample:
+            """The same systems with documents as the resampling unit."""
+
+        def stratified(self, strata: Strata) -> Sample:
+            """The same systems with draws within strata."""
+
+        def document_scores(self, documents: Documents) -> Scores:
+            """The score of every document: (k, D)."""
+
+        def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
+            """For each pair the number of units in which its systems differ, and the only column that differs, or None.
+
+            For a pair that differs in several columns, counting stops after ``most`` + 1 units.
+            """
+
+        def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
+            """The indices of the units in which the two systems differ."""
+
+        def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
+            """A sample without the other systems, and the indices of the pair in it."""
+
+        def with_counts(self) -> CountSample:
+            """This sample, for code that needs counts; :class:`InputError` if it has none."""
+
+        def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
+            """The statistic of every pair on every shuffle: (pairs, n)."""
+
+        def draw_scores(self, batch: Batch) -> Scores:
+            """The score of every system on every draw: (k, n)."""
+
+        def permutation_scores(self, batch: Batch) -> Scores:
+            """The score at every position of every permutation: (k, n)."""
+
     @property
     def strata(self) -> Strata | None:
         """The strata of the bootstrap, or None."""
@@ -178,39 +247,14 @@ class Sample:
         """How many times a function of texts was called; None for metrics with counts."""
         return None
 
-    def refuse(self, what: str) -> NoReturn:
-        """Raise :class:`InputError`."""
-        raise InputError(f"{self.metric.name}: {what} of {self.of} are not defined")
-
-    def segment_scores(self, names: Sequence[str]) -> Scores:
-        """The score of every segment of the systems with these names: (k, S)."""
-        self.refuse("segment scores")
-
     def round_score(self, value: float) -> float:
         """A score or difference, rounded to the decimals that the metric's fixed-point resolution determines."""
         return value if self.metric.decimals is None else round(value, self.metric.decimals)
 
-    @property
-    def leave_one_out(self) -> Scores:
-        """The score of each system without each unit: (k, S)."""
-        self.refuse("leave-one-out scores")
-
-    @property
+    @lazy
     def jackknife(self) -> Variances:
         """The variances of ``leave_one_out``."""
-        self.refuse("jackknife errors")
-
-    @property
-    def linear(self) -> Variances:
-        """The variances by the delta method; :class:`InputError` for a function of texts, which has no derivatives."""
-        self.refuse("derivatives")
-
-    def segment_values(self, a: int, b: int | None = None) -> Scores:
-        """For a metric that is a mean: the segment scores of ``a``, or with ``b`` the differences a − b: (S,).
-
-        Differences are computed on integers, so equal differences stay equal.
-        """
-        self.refuse("segment scores")
+        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     def for_pairs(self, pairs: Pairs) -> Self:
         """The same systems, prepared for tests of these pairs and for intervals.
@@ -235,22 +279,10 @@ class Sample:
         """A sample of the units in which all these systems have scores, and the indices of the systems in it."""
         return self, rows
 
-    def by_document(self, documents: Documents) -> Sample:
-        """The same systems with documents as the resampling unit."""
-        self.refuse("documents")
-
-    def stratified(self, strata: Strata) -> Sample:
-        """The same systems with draws within strata."""
-        self.refuse("further strata")
-
     def in_units(self, documents: Documents | None, strata: Strata | None) -> Sample:
         """The same systems with documents, if there are any, as the resampling unit, and draws within strata."""
         sample = self if documents is None else self.by_document(documents)
         return sample if strata is None else sample.stratified(strata)
-
-    def document_scores(self, documents: Documents) -> Scores:
-        """The score of every document: (k, D)."""
-        self.refuse("documents")
 
     def document_effects(self, documents: Documents, pairs: Pairs) -> list[tuple[float | None, float | None]]:
         """Intraclass correlation and design effect of each pair, None where undefined or unknown."""
@@ -268,25 +300,6 @@ class Sample:
         """The components of a system's score, such as precisions and the brevity penalty."""
         return {}
 
-    def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
-        """For each pair the number of units in which its systems differ, and the only column that differs, or None.
-
-        For a pair that differs in several columns, counting stops after ``most`` + 1 units.
-        """
-        self.refuse("exact tests")
-
-    def differing_units(self, pair: tuple[int, int]) -> NDArray[np.intp]:
-        """The indices of the units in which the two systems differ."""
-        self.refuse("exact tests")
-
-    def select_pair(self, pair: tuple[int, int]) -> tuple[Sample, tuple[int, int]]:
-        """A sample without the other systems, and the indices of the pair in it."""
-        self.refuse("exact tests")
-
-    def with_counts(self) -> CountSample:
-        """This sample, for code that needs counts; :class:`InputError` if it has none."""
-        self.refuse("counts")
-
     def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
         """The metric and counts with which Rust computes replicates of a kind; None if Python scores the sample.
 
@@ -295,17 +308,15 @@ class Sample:
         """
         return None
 
-    def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
-        """The statistic of every pair on every shuffle: (pairs, n)."""
-        self.refuse("shuffles")
+    def sent(self, kind: str) -> SentSample | None:
+        """This sample as it is sent to a worker; None if replicates of this kind need this process."""
+        return None
 
-    def draw_scores(self, batch: Batch) -> Scores:
-        """The score of every system on every draw: (k, n)."""
-        self.refuse("draws")
 
-    def permutation_scores(self, batch: Batch) -> Scores:
-        """The score at every position of every permutation: (k, n)."""
-        self.refuse("permutations")
+def all_sent(samples: Sequence[Sample], kind: str) -> tuple[SentSample, ...] | None:
+    """The samples as they are sent; None if replicates of one of them need this process."""
+    found = tuple(each for sample in samples if (each := sample.sent(kind)) is not None)
+    return found if len(found) == len(samples) else None
 
 
 def columns_of(pairs: Pairs) -> NDArray[np.intp]:
@@ -346,18 +357,13 @@ class CountSample(Sample):
 
     @staticmethod
     def from_counts(metric: Metric, counts: Counts, unit: str = "segment", strata: Strata | None = None) -> CountSample:
-        """From (k, S, K) counts; a :class:`NativeSample` if the metric's formula is in Rust."""
-        counts = np.ascontiguousarray(counts_array(counts, "counts", ndim=3))
-        return CountSample.from_interleaved(metric, [counts], unit, strata)
+        """From (k, S, K) counts."""
+        return CountSample(metric, [np.ascontiguousarray(counts_array(counts, "counts", ndim=3))], unit, strata)
 
-    @staticmethod
-    def from_interleaved(
-        metric: Metric, arrays: Sequence[Counts], unit: str = "segment", strata: Strata | None = None
-    ) -> CountSample:
-        """From one array, or from two arrays whose systems are interleaved."""
-        if metric.core is None:
-            return CountSample(metric, arrays, unit, strata)
-        return NativeSample(metric, arrays, unit, strata, core=metric.core)
+    @property
+    def core(self) -> _core.Metric | None:
+        """The formula in Rust, which then scores the replicates, too."""
+        return self.metric.core
 
     @lazy
     def counts(self) -> Counts:
@@ -427,7 +433,7 @@ class CountSample(Sample):
     @lazy
     def scores(self) -> Scores:
         """See :attr:`Sample.scores`."""
-        return self.metric.score(self.totals)
+        return self.metric.score(self.totals) if self.core is None else self.core.scores(self.totals)
 
     def segment_scores(self, names: Sequence[str]) -> Scores:
         """See :meth:`Sample.segment_scores`."""
@@ -441,11 +447,6 @@ class CountSample(Sample):
     def leave_one_out(self) -> Scores:
         """See :attr:`Sample.leave_one_out`."""
         return np.stack([self.metric.score(t - rows) for t, rows in zip(self.totals, self.counts, strict=True)])
-
-    @lazy
-    def jackknife(self) -> Variances:
-        """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
 
     @lazy
     def linear(self) -> Variances:
@@ -513,6 +514,22 @@ class CountSample(Sample):
         """See :meth:`Sample.with_counts`."""
         return self
 
+    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
+        """See :meth:`Sample.native`."""
+        if self.core is None:
+            return None
+        by_stratum = kind == "draws" and self.strata is not None
+        return self.core, core_counts(self.counts_by_stratum) if by_stratum else self.core_counts
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        return self._sent(CountSample, strata=None if self.strata is None else replace(self.strata))
+
+    def _sent(self, make: Callable[..., Sample], **own: Any) -> SentSample:
+        """The sample that a function makes of the counts in memory and what else it takes."""
+        shared = {"metric": self.metric.without_data(), "arrays": tuple(self.arrays), "unit": self.unit}
+        return SentSample(make, shared | own, OF_FORMULA if self.metric.core is None else OF_CORE)
+
     @lazy
     def _shuffle_resampler(self) -> _core.Resampler:
         return resampler_of_sums("shuffles", self.counts)
@@ -546,24 +563,6 @@ class CountSample(Sample):
 def samples_of(metrics: Sequence[Metric], counts: Sequence[Counts], unit: str = "segment") -> list[CountSample]:
     """The sample of each metric, from its (k, S, K) counts of the same systems."""
     return [CountSample.from_counts(metric, own, unit) for metric, own in zip(metrics, counts, strict=True)]
-
-
-@dataclass(eq=False)
-class NativeSample(CountSample):
-    """Counts that are summed and scored in Rust."""
-
-    core: _core.Metric = field(kw_only=True)
-
-    @lazy
-    def scores(self) -> Scores:
-        """See :attr:`Sample.scores`."""
-        return self.core.scores(self.totals)
-
-    def native(self, kind: str) -> tuple[_core.Metric, _core.Counts] | None:
-        """See :meth:`Sample.native`."""
-        if kind != "draws" or self.strata is None:
-            return self.core, self.core_counts
-        return self.core, core_counts(self.counts_by_stratum)
 
 
 def _none_if_nan(value: float) -> float | None:
@@ -606,7 +605,7 @@ def _sample_of_counts(metric: Metric, systems: Mapping[str, NDArray[Any]]) -> Co
     first, last = arrays[0][0], arrays[-1][0]
     if first.shape != last.shape:
         raise InputError(f"a and b must have the same shape (segments, counts), got {first.shape} and {last.shape}")
-    return CountSample.from_interleaved(metric, arrays)
+    return CountSample(metric, arrays)
 
 
 @dataclass(eq=False)
@@ -680,11 +679,6 @@ class TextSample(Sample):
                 scores[index, left_out] = self._evaluate([lines[s] for s in rest], rest)
         return scores
 
-    @lazy
-    def jackknife(self) -> Variances:
-        """See :attr:`Sample.jackknife`."""
-        return jackknife_variances(self.leave_one_out, Strata.or_single(self.strata, self.n_units))
-
     @property
     def linear(self) -> Variances:
         """Raises :class:`InputError`: the function has no derivatives."""
@@ -711,6 +705,12 @@ class TextSample(Sample):
     def with_counts(self) -> CountSample:
         """Raises :class:`InputError`: there are no counts."""
         raise InputError(f"{self.metric.name} is a function of texts and has no counts to sum")
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        units = {name: own and replace(own) for name, own in (("documents", self.documents), ("strata", self.strata))}
+        own = {"metric": self.metric, "systems": self.systems, "references": self.references}
+        return SentSample(TextSample, own | units, OF_TEXTS)
 
     def shuffle_statistics(self, pairs: Pairs, batch: Batch) -> Scores:
         """See :meth:`Sample.shuffle_statistics`."""

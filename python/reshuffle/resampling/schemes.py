@@ -114,7 +114,7 @@ def shuffle(
     thresholds: Scores,
     alternatives: Sequence[str],
     shuffling: Shuffling,
-    extra: Sequence[Reduction[Any, Any]] = (),
+    extra: Sequence[Reduction] = (),
     shuffled_together: Pairs | None = None,
     histograms: bool = False,
 ) -> tuple[Shuffled, list[Any]]:
@@ -139,9 +139,9 @@ def shuffle(
         )
         return shuffled, results
 
-    def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction[Any, Any]]) -> Any:
+    def run(shuffles: Replicates, some: NDArray[np.intp] | slice, extra: Sequence[Reduction]) -> Any:
         """The counts and the histograms, if any, of these pairs, and the results of further reductions."""
-        own: list[Reduction[Any, Any]] = [Tally(alternatives, thresholds[:, some])]
+        own: list[Reduction] = [Tally(alternatives, thresholds[:, some])]
         if histograms:
             own.append(Histograms())
         own_pairs = pairs[some] if isinstance(some, slice) else [pairs[p] for p in some]
@@ -159,8 +159,7 @@ def shuffle(
     exact = exact_tests(replicates, pairs, shuffling.scheme, shuffled_together or pairs)
     if not exact:
         counts, null, *results = run(replicates, every, extra)
-        scheme = "replay" if replicates.is_replay else "iid"
-        return Shuffled(scheme, counts.ravel(), replicates.n_resamples, null=null), results
+        return Shuffled("iid", counts.ravel(), replicates.n_resamples, null=null), results
 
     return _exact_or_iid(
         exact,

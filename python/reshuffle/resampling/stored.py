@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores
 from ..metrics.stored import StoredCounts, systems_at
-from .samples import CountSample, NativeSample
+from .samples import OF_CORE, CountSample, SentSample
 from .units import Strata
 
 # Counts that are copied to 64 bits at a time: 32 MB.
 CELLS = 1 << 22
+# Counts in a file are sent up to this size, 64 MB; beyond, workers open the file, which they all have to see.
+SENT_BYTES = 1 << 26
 
 
 @dataclass(eq=False)
-class StoredSample(NativeSample):
+class StoredSample(CountSample):
     """The counts of k systems in a file, in as few bits as they need.
 
     The core, checks of exchangeability and variances of differences read them where they are. ``counts`` is a copy in
@@ -37,10 +39,9 @@ class StoredSample(NativeSample):
         if array is None:
             assert isinstance(metric, StoredCounts)
             array = metric.array
-        assert metric.core is not None
         # One array for each system, as evenly spaced systems are not adjacent.
         arrays = [np.ascontiguousarray(array[i : i + 1]) for i in range(len(array))]
-        return StoredSample(metric, arrays, "segment", strata, core=metric.core, array=array)
+        return StoredSample(metric, arrays, "segment", strata, array=array)
 
     @property
     def is_whole(self) -> bool:
@@ -50,6 +51,16 @@ class StoredSample(NativeSample):
     def __reduce__(self) -> tuple[Any, ...]:
         """By the name of the file, if all systems are those of the metric."""
         return StoredSample.from_stored, (self.metric, None if self.is_whole else self.array, self.strata)
+
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        is_named = self.is_whole and self.array.nbytes > SENT_BYTES
+        own = {
+            "metric": self.metric if is_named else self.metric.without_data(),
+            "array": None if is_named else np.ascontiguousarray(self.array),
+            "strata": None if self.strata is None else replace(self.strata),
+        }
+        return SentSample(StoredSample.from_stored, own, OF_CORE)
 
     @property
     def stored(self) -> NDArray[np.signedinteger[Any]]:

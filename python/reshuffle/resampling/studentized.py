@@ -34,7 +34,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from .linear import gradient
-from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, NativeSample, Pairs
+from .samples import BATCH_CELLS, Batch, CountSample, DifferingColumn, Pairs, SentSample
 from .units import Strata
 
 # The most numbers in the cross columns of the strata: 1 GB.
@@ -126,7 +126,7 @@ def with_constants(
     if metric.core is None:
         return StudentizedFormula(metric, arrays, **shared)
     formula = constants.formula(metric.core)
-    return StudentizedNative(metric, arrays, core=formula.metric, formula=formula, **shared)
+    return StudentizedNative(metric, arrays, formula=formula, **shared)
 
 
 # A variance of at most this share of the squares that it is computed from is rounding error and counts as 0, as in the
@@ -210,16 +210,26 @@ class StudentizedSample(CountSample):
         value, slack, error = ObservedStatistics.from_parts(scores[:, None], *parts)
         return ObservedStatistic(float(scores[0] - scores[1]), error.item(), value.item(), slack.item())
 
+    def sent(self, kind: str) -> SentSample:
+        """See :meth:`Sample.sent`."""
+        own = {"constants": self.constants, "width": self.width, "follows_difference": self.follows_difference}
+        return self._sent(with_constants, **own)
+
     def differing(self, pairs: Pairs, most: int) -> list[tuple[int, DifferingColumn | None]]:
         """See :meth:`Sample.differing`. The statistic is never a function of one sum."""
         return [(n, None) for n, _ in super().differing(pairs, most)]
 
 
 @dataclass(eq=False)
-class StudentizedNative(StudentizedSample, NativeSample):
+class StudentizedNative(StudentizedSample):
     """Studentized in Rust."""
 
     formula: _core.Studentized = field(kw_only=True)
+
+    @property
+    def core(self) -> _core.Metric:
+        """See :attr:`CountSample.core`."""
+        return self.formula.metric
 
     def _parts(self) -> tuple[Scores, Scores]:
         _, variance, size = self.formula.parts(*self.totals)

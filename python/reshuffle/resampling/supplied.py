@@ -39,26 +39,24 @@ ONLY_PAIR = [(0, 1)]
 class Supplied:
     """User-supplied masks or indices, which are checked block by block."""
 
-    kind: str
-    """Masks define shuffles, indices draws."""
+    name: str
+    """The argument: ``masks``, which define shuffles, or ``indices``, which define draws."""
     blocks: Any
     """See :data:`Blocks`."""
-    n_units: int
-    """S, the number of segments."""
 
     @classmethod
-    def from_arguments(cls, masks: Blocks | None, indices: Blocks | None, n_units: int) -> Supplied:
+    def from_arguments(cls, masks: Blocks | None, indices: Blocks | None) -> Supplied:
         """From the two arguments, exactly one of which must be None."""
         if masks is not None and indices is not None:
             raise InputError("masks and indices were both passed: they define different replicates, pass one of them")
         if masks is None and indices is None:
             raise InputError("pass masks, an (R, S) array of bool, or indices, an (R, n) array of integers")
-        return cls("shuffles", masks, n_units) if masks is not None else cls("draws", indices, n_units)
+        return cls("masks", masks) if masks is not None else cls("indices", indices)
 
     @property
-    def name(self) -> str:
-        """The name of the argument."""
-        return "masks" if self.kind == "shuffles" else "indices"
+    def kind(self) -> str:
+        """The kind of the replicates."""
+        return "shuffles" if self.name == "masks" else "draws"
 
     @property
     def n_resamples(self) -> int | None:
@@ -68,20 +66,20 @@ class Supplied:
             return len(self.blocks) if _is_nested(self.blocks) else None
         return int(shape[0]) if len(shape) else None
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The blocks as arguments of the core: ``masks`` of bool, or ``indices`` of uint32.
+    def of(self, n_units: int) -> Iterator[dict[str, Any]]:
+        """The blocks, for S segments, as arguments of the core: ``masks`` of bool, or ``indices`` of uint32.
 
         Raises
         ------
         InputError
             If there are no replicates, the shape of a block is wrong, or a value is not a mask or an index.
         """
-        for block in self._joined() if self.kind == "shuffles" else self._blocks(1):
+        for block in self._joined(n_units) if self.kind == "shuffles" else self._blocks(n_units, 1):
             yield {self.name: block}
 
-    def _joined(self) -> Iterator[NDArray[Any]]:
+    def _joined(self, n_units: int) -> Iterator[NDArray[Any]]:
         waiting: list[NDArray[Any]] = []
-        for block in self._blocks(SHUFFLES_TOGETHER):
+        for block in self._blocks(n_units, SHUFFLES_TOGETHER):
             if not waiting and len(block) >= SHUFFLES_TOGETHER:
                 yield block
                 continue
@@ -92,15 +90,15 @@ class Supplied:
         if waiting:
             yield np.concatenate(waiting)
 
-    def _blocks(self, least: int) -> Iterator[NDArray[Any]]:
+    def _blocks(self, n_units: int, least: int) -> Iterator[NDArray[Any]]:
         """The blocks in the core's type. Large ones are split, into no fewer than ``least`` replicates."""
-        done, width = 0, self.n_units if self.kind == "shuffles" else None
+        done, width = 0, n_units if self.kind == "shuffles" else None
         for array in self._arrays():
             width = self._check_shape(array, width, done)
             rows = max(least, BLOCK_CELLS // width)
             for first in range(0, len(array), rows):
                 block = array[first : first + rows]
-                checked = self._masks(block, done) if self.kind == "shuffles" else self._indices(block, done)
+                checked = self._masks(block, done) if self.kind == "shuffles" else self._indices(block, done, n_units)
                 yield np.ascontiguousarray(checked)
                 done += len(block)
         if not done:
@@ -146,14 +144,14 @@ class Supplied:
             raise InputError(f"{expected}, got {block[row, column]} in replicate {done + row}, segment {column}")
         return masks
 
-    def _indices(self, block: NDArray[Any], done: int) -> NDArray[np.uint32]:
+    def _indices(self, block: NDArray[Any], done: int, n_units: int) -> NDArray[np.uint32]:
         if block.dtype.kind not in "iu":
             hint = ": pass booleans as masks" if block.dtype == np.bool_ else ""
             raise InputError(f"indices must be integers, got {block.dtype}{hint}")
-        if (block.dtype.kind == "i" and block.min() < 0) or block.max() >= self.n_units:
-            row, column = np.argwhere((block < 0) | (block >= self.n_units))[0].tolist()
+        if (block.dtype.kind == "i" and block.min() < 0) or block.max() >= n_units:
+            row, column = np.argwhere((block < 0) | (block >= n_units))[0].tolist()
             raise InputError(
-                f"indices must be from 0 to {self.n_units - 1}, because there are {self.n_units:,} segments, got "
+                f"indices must be from 0 to {n_units - 1}, because there are {n_units:,} segments, got "
                 f"{block[row, column]} in replicate {done + row}"
             )
         return block.astype(np.uint32, copy=False)
@@ -197,7 +195,7 @@ class SuppliedReplicates(Replicates):
         progress.begin(PROGRESS_STAGES[self.kind], supplied.n_resamples or 0)
         parts: list[list[Scores]] = [[] for _ in samples]
         done = 0
-        for block in supplied:
+        for block in supplied.of(self.n_units):
             if resampler is not None:
                 for m, values in zip(native, self._in_core(resampler, samples[0], block), strict=True):
                     parts[m].append(values)
@@ -224,7 +222,7 @@ class SuppliedReplicates(Replicates):
             batch = Batch(self.seed, first, len(some), self.threads, **{name: some})
             yield sample.shuffle_statistics(ONLY_PAIR, batch) if name == "masks" else sample.draw_scores(batch)
 
-    def run(self, reductions: Sequence[Reduction[Any, Any]], pairs: Pairs = ()) -> list[Any]:
+    def run(self, reductions: Sequence[Reduction], pairs: Pairs = ()) -> list[Any]:
         """See :meth:`Replicates.run`. All reductions must be for ``kind``, and the only pair is (0, 1)."""
         assert {reduction.kind for reduction in reductions} == {self.kind}
         assert self.kind == "draws" or list(pairs) == ONLY_PAIR
@@ -232,7 +230,7 @@ class SuppliedReplicates(Replicates):
             reduction.combine([self._row(reduction, m) for m in range(len(self.samples))]) for reduction in reductions
         ]
 
-    def _row(self, reduction: Reduction[Any, Any], m: int) -> Any:
+    def _row(self, reduction: Reduction, m: int) -> Any:
         feed = _core.Feed([reduction.fed(ONLY_PAIR, m)], len(self.samples[m].scores), n=self.n_resamples)
         feed.update(np.ascontiguousarray(self.stored[m]), feed.active)
         (fed,) = feed.results()
@@ -306,14 +304,14 @@ def resampled_sums(
         )
     systems = np.ascontiguousarray(array if array.ndim == 3 else array[None])
     k, n_units, width = systems.shape
-    supplied = Supplied.from_arguments(masks, indices, n_units)
+    supplied = Supplied.from_arguments(masks, indices)
     own = [systems[i : i + 1] for i in range(k)]
     # The core's sums of shuffles are relative to the first system, which is therefore one without counts.
     zeros = [np.zeros((1, n_units, width), dtype=np.int64)] if supplied.kind == "shuffles" else []
     resampler = _core.Resampler([(None, _core.Counts([*zeros, *own]))], kind=supplied.kind)
     n_threads = thread_count(workers)
     parts = []
-    for block in supplied:
+    for block in supplied.of(n_units):
         (sums,) = resampler.run([_core.Sums()], n=0, threads=n_threads, **block)
         parts.append(np.asarray(sums.sums).reshape(-1, len(zeros) + k, width)[:, len(zeros) :])
     all_sums = np.concatenate(parts)

@@ -23,12 +23,17 @@ from ..errors import SEGMENT_MESSAGE, InputError, quoted, warn
 from ..lazy import lazy
 from ..metrics.base import Counts, Scores, tolerance
 from ..settings import Units
-from .squares import Squares
 
 # Fewer segments may well be of as many documents. With more documents than this share, documents would change little.
 FEW, MOST = 20, 0.9
 # Ids of documents seldom have more words, and titles that do have many segments.
 MANY_WORDS = 3
+
+# The matrix is used if ‖u − v‖² is more than this share of ‖u‖² + ‖v‖². Below, the relative error exceeds 10⁻¹¹.
+CLOSE = 2.0**-16
+
+# Multiplications between two checks for Ctrl-C: a few milliseconds.
+PRODUCTS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +222,44 @@ def documents_and_strata(
     if warn_of_ids and documents is not None:
         documents.check_ids()
     return documents, None if units.strata is None else Strata.from_ids(units.strata, n_segments, documents)
+
+
+class Squares:
+    """Σ_s w_s (u_as − u_bs)² for any two rows a, b of (k, S) values, with (S,) weights w. Memory: k·S + k² numbers.
+
+    Standard errors and intraclass correlations of a pair of systems are such sums of the units' contributions. One pass
+    over the units for each of k(k − 1)/2 pairs would be slow. The Gram matrix of the contributions to the k scores
+    contains all of them, because ‖u − v‖² = ‖u‖² + ‖v‖² − 2·u·v.
+    """
+
+    def __init__(self, values: Scores, weights: Scores) -> None:
+        self._values = values
+        self._weights = weights
+
+    @lazy
+    def _matrix(self) -> Scores:
+        """The sums for all pairs of rows, NaN where cancellation makes them inaccurate: (k, k)."""
+        k, n = self._values.shape
+        gram = np.zeros((k, k))
+        size = max(1, PRODUCTS // k**2)
+        for first in range(0, n, size):
+            block = slice(first, first + size)
+            scaled = self._values[:, block] * np.sqrt(self._weights[block])
+            gram += scaled @ scaled.T
+        both = np.add.outer(gram.diagonal(), gram.diagonal())
+        squares = both - 2 * gram
+        squares[~(squares > CLOSE * both)] = np.nan
+        return squares
+
+    def between(self, a: int, b: int) -> float | None:
+        """The sum for rows a and b. None if they are so similar that the caller has to subtract them first.
+
+        >>> squares = Squares(np.array([[1.0, 2.0], [3.0, 2.0], [3.0, 2.0]]), np.array([1.0, 0.5]))
+        >>> squares.between(0, 1), squares.between(1, 2)
+        (4.0, None)
+        """
+        squared: float = self._matrix.item(a, b)
+        return None if math.isnan(squared) else squared
 
 
 class Variances:

@@ -313,7 +313,6 @@ class VoteDraws:
 class VoteSample(Sample):
     """Ratings of k systems, and those on draws of the units."""
 
-    of: ClassVar[str] = "ratings"
     batch_size: ClassVar[int] = 1 << 16
 
     metric: RatingMetric

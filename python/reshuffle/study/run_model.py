@@ -252,7 +252,7 @@ class SimulatedRuns:
         from scipy.special import ndtri
 
         a, b = PAIR
-        drawn = np.array([scores[a] - scores[b] for scores in data.drawn.hierarchical["mean"]])
+        drawn = np.array([scores[a] - scores[b] for scores in data.hierarchical_draws["mean"]])
         observed, tolerances = self._observed(data, "mean")
         of_components = np.subtract(*(np.array(data.score_of(system, "mean")) for system in PAIR))
         deviations = (drawn - of_components[:, None]).reshape(len(self.components), 3, -1)
