@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...errors import counted
 from ...results.studies import StudyResult
@@ -13,27 +12,9 @@ from ..pivot import Columns, Rows, fields, pivot
 from ..plots.look import COLUMN, MUTED
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key_above, label, looks, point
-from .shared import (
-    BOLD_RATES,
-    HEADINGS,
-    MARKS,
-    cells_of,
-    constant,
-    differing,
-    half_width,
-    in_common,
-    in_percent,
-    level_of,
-    of_keys,
-    of_name,
-    rate_decimals,
-    symbols_of,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from .figures import Axes, ColumnFigure, Figure, key_above, label, looks, point
+from .rates import BOLD_RATES, MARKS, cells_of, half_width, level_of, rate_decimals, symbols_of
+from .shared import HEADINGS, constant, differing, in_common, in_percent, of_keys, of_name
 
 # The fields that identify a row.
 NAMES = ("metric", "size", "runs", "correlation", "run_sd")

@@ -20,9 +20,11 @@ from ...validate import check_name
 from ..plots.look import BETTER, COLUMN, FONT_SIZE, INK, MUTED, WORSE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
 
     from ..plots.style import Drawing
+else:
+    Axes = Any  # modules that draw take it from here, without importing matplotlib
 
 R = TypeVar("R")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ...errors import counted
 from ...grouping import grouped
@@ -17,24 +17,9 @@ from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..plots.look import COLUMN, MUTED, PAGE
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key_above, label, looks, point
-from .shared import (
-    HEADINGS,
-    alphas_of,
-    constant,
-    differing,
-    half_width,
-    in_common,
-    in_percent,
-    level_of,
-    of_keys,
-    rate_decimals,
-    tests_note,
-    unit_of,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .figures import Axes, ColumnFigure, Figure, key_above, label, looks, point
+from .rates import alphas_of, cells_of, level_of
+from .shared import HEADINGS, constant, differing, in_common, in_percent, of_keys, tests_note, unit_of
 
 
 def title(study: StudyResult) -> str:
@@ -95,15 +80,12 @@ def _table(
         }
     else:
         effect = {"Δ": "difference"}
-    # Values are in the order of their first appearance.
-    places = [list(dict.fromkeys(getattr(rate, name) for rate in rates)) for name in names]
-    group = attrgetter(*names, "test")
-    ordered = sorted(
-        rates, key=lambda rate: [own.index(value) for own, value in zip(places, group(rate), strict=False)]
-    )
+    shown = [rate for rate in rates if _case(rate) in cases]
+    for name in reversed(names):  # values are in the order of their first appearance
+        shown = [rate for _, own in of_keys(shown, name) for rate in own]
     return pivot(
         title,
-        [rate for rate in ordered if _case(rate) in cases],
+        shown,
         Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
         Columns("alpha", heading, cells, alphas_of(rates)),
     )
@@ -111,12 +93,10 @@ def _table(
 
 def power_table(rates: Sequence[PowerRate], title: str) -> Table:
     """A row for each test, metric, size and effect, and for each level the power in percent."""
-    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    cell = cells_of(rates, lambda rate: "", plus_minus=True)
 
     def cells(rate: PowerRate | None) -> list[str]:
-        if rate is None:
-            return [""]
-        return [f"{in_percent(rate.rate, decimals)} ±{in_percent(half_width(rate.confidence_interval), decimals)}"]
+        return ["" if rate is None else cell(rate)]
 
     return _table(rates, title, lambda alpha: [f"α={number(alpha)}"], cells, {*map(_case, rates)})
 
