@@ -197,6 +197,13 @@ def point(
     )  # fmt: skip
 
 
+def curve(ax: Axes, x: Sequence[float], rates: Sequence[Any], look: dict[str, Any]) -> None:
+    """A line through rates, with their intervals."""
+    ax.plot(x, [rate.rate for rate in rates], color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3)
+    for at, rate in zip(x, rates, strict=True):
+        point(ax, at, rate.rate, rate.confidence_interval, look)
+
+
 def label(ax: Axes, x: str, y: str) -> None:
     """Label both axes, which are the only lines around the figure."""
     from ..plots.labels import PLAIN

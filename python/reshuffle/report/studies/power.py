@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ...errors import counted
 from ...grouping import grouped
@@ -17,9 +17,9 @@ from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..plots.look import COLUMN, MUTED, PAGE
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import Axes, ColumnFigure, Figure, key_above, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, curve, key_above, label, looks
 from .rates import alphas_of, cells_of, level_of
-from .shared import HEADINGS, constant, differing, in_common, in_percent, of_keys, tests_note, unit_of
+from .shared import HEADINGS, differing, in_common, in_percent, of_keys, tests_note, unit_of
 
 
 def title(study: StudyResult) -> str:
@@ -171,20 +171,13 @@ def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
 WIDEST = 48
 
 
-class PowerFigure(ColumnFigure[PowerRate], ABC):
+@dataclass(frozen=True)
+class PowerFigure(ColumnFigure[PowerRate]):
     """Power against a field of the rates: a line for each test, and whatever else differs."""
 
-    BY: ClassVar[Literal["difference", "effect", "size"]]
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """Of the x axis."""
-
-    @property
-    def rates(self) -> Sequence[PowerRate]:
-        """The rates that are drawn."""
-        return self.records
+    by: Literal["difference", "effect", "size"]
+    label: str
+    """Of the x axis."""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -192,27 +185,38 @@ class PowerFigure(ColumnFigure[PowerRate], ABC):
         return (COLUMN if self._longest <= WIDEST else PAGE), 2.1 + 0.14 * rows
 
     def draw(self, ax: Axes) -> None:
-        lines, shown = self._lines, looks(self._lines)
-        alpha = constant(self.rates, "alpha")
-        if alpha is not None:
-            ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        lines, shown, alpha = self._lines, looks(self._lines), self.records[0].alpha
+        ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
         for name, rates in lines.items():
             ordered = sorted(rates, key=self._x)
-            look = shown[name]
-            x, y = [self._x(rate) for rate in ordered], [rate.rate for rate in ordered]
-            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3)
-            for rate in ordered:
-                point(ax, self._x(rate), rate.rate, rate.confidence_interval, look)
+            curve(ax, [self._x(rate) for rate in ordered], ordered, shown[name])
         ax.set_ylim(0, 1.02)
         ax.set_xlim(0, None)
-        if self.BY == "size":
+        if self.by == "size":
             ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-        label(ax, self.label, "power" if alpha is None else f"power at α = {number(alpha)}")
+        label(ax, self.label, f"power at α = {number(alpha)}")
         key_above(ax, shown, self._columns)
+
+    def _x(self, rate: PowerRate) -> float:
+        return abs(float(getattr(rate, self.by) or 0))
 
     @property
     def _lines(self) -> dict[str, list[PowerRate]]:
-        return grouped((self._name(rate), rate) for rate in self.rates)
+        """The rates by the test, with what else differs between lines."""
+        fields = ("test", "metric", "model", "system", "baseline", "effect", "difference")
+        differ = set(differing(self.records, fields))
+
+        def name(rate: PowerRate) -> str:
+            parts = [str(getattr(rate, field)) for field in fields[:3] if field in differ] or [rate.test]
+            if {"system", "baseline"} & differ:
+                parts.append(f"{rate.system} − {rate.baseline}")
+            if self.by == "size" and "effect" in differ and rate.effect is not None:
+                parts.append(f"η = {number(rate.effect)}")
+            elif self.by == "size" and "difference" in differ:
+                parts.append(f"Δ = {number(rate.difference)}")
+            return ", ".join(parts)
+
+        return grouped((name(rate), rate) for rate in self.records)
 
     @property
     def _longest(self) -> int:
@@ -224,49 +228,15 @@ class PowerFigure(ColumnFigure[PowerRate], ABC):
         """The columns of the key."""
         return max(1, min(len(self._lines), 3, WIDEST // (self._longest + 4)))
 
-    def _x(self, rate: PowerRate) -> float:
-        return abs(float(getattr(rate, self.BY) or 0))
 
-    def _name(self, rate: PowerRate) -> str:
-        """The test, with what else differs between lines."""
-        others = [name for name in ("test", "metric", "model") if name in self._differing]
-        parts = [str(getattr(rate, name)) for name in others] or [rate.test]
-        if {"system", "baseline"} & set(self._differing):
-            parts.append(f"{rate.system} − {rate.baseline}")
-        if self.BY == "size" and "effect" in self._differing and rate.effect is not None:
-            parts.append(f"η = {number(rate.effect)}")
-        elif self.BY == "size" and "difference" in self._differing:
-            parts.append(f"Δ = {number(rate.difference)}")
-        return ", ".join(parts)
-
-    @property
-    def _differing(self) -> list[str]:
-        return differing(self.rates, ("test", "metric", "model", "system", "baseline", "effect", "difference"))
-
-
-class ByDifference(PowerFigure):
+def by_difference(study: StudyResult, rates: Sequence[PowerRate]) -> PowerFigure:
     """Power against the true difference."""
-
-    BY = "difference"
-
-    @property
-    def label(self) -> str:
-        return f"true difference ({constant(self.records, 'metric')})"
+    return PowerFigure(study, rates, "difference", f"true difference ({rates[0].metric})")
 
 
-class BySize(PowerFigure):
-    """Power against the size of the test set."""
-
-    BY = "size"
-
-    @property
-    def label(self) -> str:
-        return f"{unit_of(self.study)}s"
-
-    @property
-    def rates(self) -> Sequence[PowerRate]:
-        """Without the rates under the null hypothesis, unless there are no others."""
-        return [rate for rate in self.records if rate.difference] or self.records
+def by_size(study: StudyResult, rates: Sequence[PowerRate]) -> PowerFigure:
+    """Power against the size, without the rates under the null hypothesis, unless there are no others."""
+    return PowerFigure(study, [rate for rate in rates if rate.difference] or rates, "size", f"{unit_of(study)}s")
 
 
 FIGURES = {
@@ -274,14 +244,14 @@ FIGURES = {
         "Power by the true difference, with confidence intervals.",
         "power",
         ("metric", "size", "alpha"),
-        ByDifference,
+        by_difference,
         "difference",
     ),
     "sizes": Figure(
         "Power by the size of the test set, with confidence intervals.",
         "power",
         ("metric", "test", "alpha"),
-        BySize,
+        by_size,
         "size",
     ),
 }

@@ -148,19 +148,12 @@ def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     yield from tests_note(study)
 
 
-class ByEffect(PowerFigure):
-    """Power against the effect η, under every metric."""
-
-    BY = "effect"
-    label = "η"
-
-
 FIGURES = {
     "sensitivity": Figure(
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        ByEffect,
+        lambda study, rates: PowerFigure(study, rates, "effect", "η"),
         "effect",
     ),
 }
