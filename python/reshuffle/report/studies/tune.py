@@ -15,6 +15,7 @@ from ..cells import Table, decimals_for
 from ..pivot import Cells, Rows, as_number, number_cell, pivot
 from ..plots.look import BETTER, FAINT, INK, MUTED
 from ..wording import joined, number
+from ..words import said
 from .base import StudyReport
 from .figures import Axes, ColumnFigure, Figure, label
 from .run_sentences import deviation
@@ -134,92 +135,45 @@ def _weights(result: TuningResult, found: Mapping[str, list[float]]) -> Table:
 
 def conclusions(result: TuningResult) -> Iterator[str]:
     """What was gained, how much runs differ, and what fixed lists cannot show."""
-    yield _gain(result)
-    if len(result.runs) == 1:
-        if result.plan.varies:
-            yield (
-                "One run cannot show how much scores depend on the seed (s_dev, s_test). Clark et al. 2011 recommend "
-                f"at least {RECOMMENDED_RUNS} runs (replications, --replications)."
-            )
-        return
-    yield from _instability(result)
-    if result.plan.varies:
-        yield _feedback(result)
-    if len(result.runs) < RECOMMENDED_RUNS and result.plan.varies:
-        yield f"Clark et al. 2011 recommend at least {RECOMMENDED_RUNS} runs."
-
-
-def _gain(result: TuningResult) -> str:
-    """The scores before and after."""
-    decimals = _decimals(result)
-    parts = []
-    for name, shown in SETS.items():
-        scores, before = _scores(result, name), getattr(result.start, f"{name}_score", None)
-        if scores:
-            was = "" if before is None else f" (start: {before:.{decimals}f})"
-            parts.append(f"{fmean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
-    mean = " on average" if len(result.runs) > 1 else ""
-    return f"{result.plan.optimizer} reaches {result.metrics[0].name} {joined(parts)}{mean}."
-
-
-def _instability(result: TuningResult) -> Iterator[str]:
-    """How much runs differ."""
-    decimals, dev, test = _decimals(result) + 1, result.s_dev, result.s_test
-    if len({run.dev_score for run in result.runs}) == 1 and len({run.test_score for run in result.runs}) == 1:
-        yield "All runs have the same scores."
-        return
-    if dev is None or test is None or not result.plan.varies:
-        return
-    if test > dev:
-        chance = ", though with so few runs this may be chance" if len(result.runs) < FEW_RUNS else ""
-        yield (
-            f"Runs differ more on the test lists (s_test {deviation(test, decimals)}) than on the development lists "
-            f"(s_dev {deviation(dev, decimals)}){chance}: weights that are about equally good on one set need not be "
-            "so on another (Clark et al. 2011, 4.1)."
-        )
-    if test > 0:
-        yield (
-            "On the test lists, the difference between two runs has a standard deviation of "
-            f"{deviation(math.sqrt(2) * test, decimals)}, from the seed alone: compare several runs of each system "
-            "(reshuffle runs)."
-        )
-
-
-def _feedback(result: TuningResult) -> str:
-    """What fixed lists lack."""
-    decoder = result.plan.decoder
-    if decoder is None:
-        return (
-            "The lists are fixed, so s_dev is a lower bound: with a decoder in the loop, small differences in weights "
-            "also lead to other lists."
-        )
-    rounds = counted(result.plan.rounds, "round")
-    if decoder == "simulated":
-        return f"The decoder is simulated ({rounds}): its entries all come from fixed lists, so s_dev is a lower bound."
-    return f"The decoder made new lists for each run, in up to {rounds}, so s_dev includes their differences."
+    yield from said("tune", "conclusion", _values(result))
 
 
 def notes(result: TuningResult) -> Iterator[str]:
     """How weights were tuned."""
-    plan = result.plan
+    yield from said("tune", "note", _values(result))
+
+
+def _values(result: TuningResult) -> dict[str, Any]:
+    """What the templates of ``words/tune.toml`` depend on."""
+    plan, decimals, n, dev, test = result.plan, _decimals(result), len(result.runs), result.s_dev, result.s_test
+    reached = []
+    for name, shown in SETS.items():
+        scores, before = _scores(result, name), getattr(result.start, f"{name}_score", None)
+        if scores:
+            was = "" if before is None else f" (start: {before:.{decimals}f})"
+            reached.append(f"{fmean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
+    same = len({run.dev_score for run in result.runs}) == len({run.test_score for run in result.runs}) == 1
     options = "; ".join(f"{name} {_value(value)}" for name, value in plan.options.items() if value != ())
-    yield f"{plan.optimizer}: {plan.about.rstrip('.')} ({plan.source}). Options: {options.replace('_', ' ')}."
-    if plan.sentence_metric:
-        yield f"Metric of single entries: {plan.sentence_metric}."
-    if len(result.runs) > 1:
-        if plan.varies:
-            yield f"Runs differ only in the seed, which decides the {plan.varies}."
-        elif plan.variants:
-            yield (
-                "Nothing is random: runs are variants with redundant features and slightly different numbers of "
-                "features in each step (Riezler & Maxwell 2005, 4.3). That they are equally good is an assumption."
-            )
-        else:
-            yield "This optimizer uses no random numbers, so all runs are the same."
-    if plan.rounds > 1:
-        yield "Entries: size of the joined lists after all rounds, in the run with the largest."
-    if len(result.runs) > MOST_RUNS:
-        yield f"JSON and CSV have the scores of all {counted(len(result.runs), 'run')}."
+    return {
+        **plan,
+        "score": result.metrics[0].name,
+        "reached": reached,
+        "n": n,
+        "one": n == 1,
+        "several": n > 1,
+        "few": n < FEW_RUNS,
+        "least": RECOMMENDED_RUNS,
+        "most": MOST_RUNS,
+        "same": same,
+        "unstable": not (same or dev is None or test is None) and bool(plan.varies),
+        "s_dev": dev,
+        "s_test": test,
+        "dev": deviation(dev, decimals + 1),
+        "test": deviation(test, decimals + 1),
+        "between": deviation(test and math.sqrt(2) * test, decimals + 1),
+        "method": plan.about.rstrip("."),
+        "chosen": options.replace("_", " "),
+    }
 
 
 def _value(value: Any) -> str:
