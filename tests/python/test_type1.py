@@ -235,7 +235,7 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
         assert np.ptp(scores) < 0.05
         assert np.ptp(material.metrics[m].score(material.counts[m].sum(axis=1))) > 5
     assert "BLEU: " in truth
-    assert "TER: " in found.truth
+    assert "TER: " in truth
     if equalize == "mix":
         with pytest.raises(InputError, match="4 systems make families of at most 3 with equal scores"):
             VARIANCES["unequal"](request, 4)
