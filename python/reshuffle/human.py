@@ -98,7 +98,17 @@ def human(options: HumanOptions) -> StudyResult[HumanPlan]:
         samples = data.count_alone(data.names, Resampling(threads=options.threads, progress=watched))
         scores = scores_by_segment(data, samples)
         design = LabelUnits.of(units, data.n_segments, options.target == "set", options.raters == "random")
-        asked = Asked.of(options, data, at, scores, design)
+        others = [m for m in range(len(scores)) if m not in at]
+        asked = Asked(
+            raters=[data.labels[m] for m in at],
+            ratings=np.array([scores[m] for m in at]),
+            scores=[scores[m] for m in others],
+            predictors=[data.labels[m] for m in others],
+            design=design,
+            options=options,
+            names=data.names,
+            higher_is_better=data.metrics[at[0]].higher_is_better,
+        )
         if options.difference is not None:
             check_reachable("the difference", options.difference, [asked.ratings], "no number of labels is enough")
         ways = [asked, *asked.without_scales()]
@@ -283,25 +293,8 @@ class Asked(NamedTuple):
     design: LabelUnits
     options: HumanOptions
     names: Sequence[str]
-    higher_is_better: bool = True
+    higher_is_better: bool
     standardized: bool = False
-
-    @classmethod
-    def of(
-        cls, options: HumanOptions, data: Data, at: Sequence[int], scores: Sequence[Scores], design: LabelUnits
-    ) -> Asked:
-        """``at`` are the indices of the metrics that have the labels."""
-        others = [m for m in range(len(scores)) if m not in at]
-        return cls(
-            [data.labels[m] for m in at],
-            np.array([scores[m] for m in at]),
-            [scores[m] for m in others],
-            [data.labels[m] for m in others],
-            design,
-            options,
-            data.names,
-            data.metrics[at[0]].higher_is_better,
-        )
 
     def without_scales(self) -> Iterator[Asked]:
         """The same of standardized labels; nothing for one rater, or if a rater has no scale."""

@@ -16,7 +16,7 @@ from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment, Selection
 from reshuffle.study.material import Material
 from reshuffle.study.null_data import NullData, NullOptions, Request
-from reshuffle.study.nulls import EDITS, NULLS, noisy
+from reshuffle.study.nulls import BUILD, EDITS, NULLS, noisy
 from reshuffle.study.settings import StudySettings
 from texts import translations
 from told import assert_raises
@@ -36,7 +36,7 @@ def material(metrics: Any = "bleu", systems: Any = None, documents: Sequence[int
 def built(name: str, of: Material, baseline: str | None = None, all_pairs: bool = False, **options: Any) -> NullData:
     own = NULLS_WITH_OPTIONS[name]().settings if name in NULLS_WITH_OPTIONS else {}
     found = NullOptions(**own | {"null": (name,)} | options).resolved(of.documents is not None)
-    return NULLS[name].build(Request(of, found, StudySettings(baseline=baseline, all_pairs=all_pairs)))
+    return BUILD[name](Request(of, found, StudySettings(baseline=baseline, all_pairs=all_pairs)))
 
 
 def differences(null: NullData) -> list[list[float]]:

@@ -18,7 +18,7 @@ from reshuffle.settings import Resampling, Units
 from reshuffle.study import multiplicity, power, type1
 from reshuffle.study.experiments import Experiment, Population, Selection
 from reshuffle.study.material import Material
-from reshuffle.study.multiplicity import VARIANCES, FamilyPopulation
+from reshuffle.study.multiplicity import VARIANCES, Family
 from reshuffle.study.null_data import NullOptions, Request
 from reshuffle.study.rates import Dependence, rate_interval
 from reshuffle.study.settings import DEFAULT_TESTS, StudySettings
@@ -201,7 +201,7 @@ def rates(study: StudyResult) -> dict[tuple[str, str, str], FamilyWiseRate]:
 
 def test_outputs_are_permuted_in_each_unit_and_drawn_with_the_seed_of_the_simulation() -> None:
     counts = np.arange(4)[:, None] + 10 * np.arange(300)
-    population = FamilyPopulation([0], [counts[:, :, None]], True)
+    population = Family([0], [counts[:, :, None]], True)
     seed = derive_seed(1, "simulation", 3)
     (drawn,) = population.data_set(seed, "replace", 3000, 3)
     assert drawn.shape == (3, 3000, 1)
@@ -214,9 +214,9 @@ def test_outputs_are_permuted_in_each_unit_and_drawn_with_the_seed_of_the_simula
     assert np.array_equal(drawn, again)
     (other,) = population.data_set(derive_seed(1, "simulation", 4), "replace", 3000, 3)
     assert not np.array_equal(drawn, other)
-    (fixed,) = FamilyPopulation([0], [counts[:, :, None]], False).data_set(seed, "fixed", 300, 4)
+    (fixed,) = Family([0], [counts[:, :, None]], False).data_set(seed, "fixed", 300, 4)
     assert np.array_equal(fixed[..., 0], counts)
-    (subset,) = FamilyPopulation([0], [counts[:, :, None]], False).data_set(seed, "subset", 30, 4)
+    (subset,) = Family([0], [counts[:, :, None]], False).data_set(seed, "subset", 30, 4)
     assert len(np.unique(subset[0])) == 30
 
 
@@ -226,16 +226,16 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
     data = Data.from_arguments(references, systems, [BLEU, TER])
     material = Material.from_data(data, Units(), Resampling())
     request = Request(material, NullOptions(equalize=equalize), StudySettings())
-    found = VARIANCES["unequal"](request, family)
-    for m, population in enumerate(found.populations):
+    populations, truth = VARIANCES["unequal"](request, family)
+    for m, population in enumerate(populations):
         assert not population.permuted
         (counts,) = population.counts
         assert len(counts) == family
         scores = material.metrics[m].score(counts.sum(axis=1))
         assert np.ptp(scores) < 0.05
         assert np.ptp(material.metrics[m].score(material.counts[m].sum(axis=1))) > 5
-    assert "BLEU: " in found.truth
-    assert "TER: " in found.truth
+    assert "BLEU: " in truth
+    assert "TER: " in truth
     if equalize == "mix":
         with pytest.raises(InputError, match="4 systems make families of at most 3 with equal scores"):
             VARIANCES["unequal"](request, 4)
@@ -248,7 +248,7 @@ def test_rates_are_those_of_comparisons_in_a_loop(test: str) -> None:
         metrics=quality, variances="equal", tests=test, adjustments=["none", "hommel", own], simulations=10,
         n_resamples=99, alphas=[0.1, 0.3], sizes=20,
     )  # fmt: skip
-    population = FamilyPopulation([0], [quality.counts_of(list(quality.counts))], True)
+    population = Family([0], [quality.counts_of(list(quality.counts))], True)
     options: dict[str, Any] = {"test": "ar:scheme=iid" if test == "ar" else test, "n_resamples": 99, "interval": None}
     smallest: dict[str, list[float]] = {}
     for i in range(10):

@@ -211,17 +211,7 @@ class Counted(Inputs):
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Type1(
-    StudyInputs,
-    Replicates,
-    SharedDraws,
-    Simulated,
-    Sized,
-    Pairs,
-    Tested,
-    Nulls,
-    Counted,
-):
+class Type1(StudyInputs, Replicates, SharedDraws, Simulated, Sized, Pairs, Tested, Nulls, Counted):
     """:func:`reshuffle.study.type1`."""
 
 
@@ -265,10 +255,7 @@ class Power(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, M
 class Sensitivity(StudyInputs, Replicates, Simulated, Sized, Pairs, Tested, Effects, Inputs):
     """:func:`reshuffle.study.sensitivity`."""
 
-    metrics: AnyMetrics = (
-        "bleu",
-        "nist",
-    )
+    metrics: AnyMetrics = ("bleu", "nist")
     """At least two, all with counts."""
     # The tests of Riezler & Maxwell 2005, with the bootstrap centred on the estimate.
     tests: Annotated[tuple[StudyTest, ...], Flag(("--tests", "--test")), WITH_OPTIONS] = field(
@@ -363,19 +350,12 @@ class Planned(Options):
     # The standard error of a planned power of .8 is then .008.
     simulations: Annotated[int, Ge(1)] = 2000
     """Number of test sets of each simulation."""
-
-
-@frozen(kw_only=True, slots=False, eq=False, repr=False)
-class PlannedPairs(Options):
-    """Which pairs the plan is made from."""
-
-    TITLE: ClassVar[str] = "Plan"
     baseline: Baseline = None
     all_pairs: AllPairs = False
 
 
 @frozen(slots=False, eq=False, repr=False)
-class Plan(StudyInputs, Replicates, PlannedPairs, Planned, Counted):
+class Plan(StudyInputs, Replicates, Planned, Counted):
     """:func:`reshuffle.study.plan`."""
 
 
@@ -399,10 +379,9 @@ class Pooled(Study):
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
-class PoolReplicates(Options):
+class PoolReplicates(Replicates):
     """Replicates of a study of samples."""
 
-    TITLE: ClassVar[str] = "Resampling"
     # As in the paper, where 95% means 950 of the draws.
     n_resamples: Resamples = 1000
     """Shuffles or draws on each sample.

@@ -466,8 +466,6 @@ class TrainVariants(Watched):
 class Oracle(Watched):
     """:func:`reshuffle.tune.oracle`."""
 
-    TITLE: ClassVar[str] = "Computation"
-
     lists: Lists = field(kw_only=False)
     references: OfLists = field(kw_only=False)
     metric: AnyMetric = field(default="bleu", kw_only=False)

@@ -51,7 +51,6 @@ class Looks(Options):
 class Looking(Looks):
     """How differences are tested while data arrive."""
 
-    TITLE: ClassVar[str] = "Looks"
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
     """The system to compare with. By default the first."""
     method: types.SequentialMethod | str = "auto"

@@ -21,11 +21,9 @@ from ..execution.tables import PROBABILITY, SIGN, Column, Columns
 from ..inference.hypotheses import Hypotheses
 from ..inference.running import run_on_test_set
 from ..metrics.base import Scores
-from ..options.declare import called_with
+from ..options.declare import called_with, taken
 from ..options.studies import Agreement
-from ..progress import Step
 from ..resampling import Pairs, Replicates
-from ..resampling.counting import Data
 from ..resampling.units import numbered
 from ..results import ConfidenceInterval
 from ..results.studies import DomainBand, GainBin, GainThreshold, PairPvalue, StudyResult, TestAgreement
@@ -176,9 +174,8 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
         resampling, tests, alphas = settings.resampling, options.tests, options.alphas
         bins = check_bins(options.bins)
         plans_of(tests, data.metrics)
-        material = Material.from_data(
-            data, Units(units.documents), resampling, [_testing_step(data, len(tests), resampling)]
-        )
+        cost = float(data.n_segments * len(data.names) * len(data.metrics) * len(tests) * resampling.n_resamples)
+        material = Material.from_data(data, Units(units.documents), resampling, [("testing", cost, 1)])
         pool = Pool.from_material(material, material.pairs(all_pairs=True))
         parts = _parts(material, pool, units.strata, options.halves)
         study = _Agreement(pool, alphas)
@@ -207,11 +204,6 @@ def agreement(options: Agreement) -> StudyResult[AgreementPlan]:
             halves=None if has_domains else options.halves,
             bins=bins,
         )
-
-
-def _testing_step(data: Data, n_tests: int, resampling: Resampling) -> Step:
-    """The step of testing all pairs, for those who watch the progress."""
-    return "testing", float(data.n_segments * len(data.names) * len(data.metrics) * n_tests * resampling.n_resamples), 1
 
 
 def _parts(
@@ -314,9 +306,9 @@ class _Agreement:
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
             for low, high, inside in in_bins(gains, bins):
-                yield GainBin(
-                    metric=column.metric,
-                    test=column.test,
+                yield taken(
+                    GainBin,
+                    column,
                     alpha=alpha,
                     low=low,
                     high=high,
@@ -335,9 +327,9 @@ class _Agreement:
         for alpha in self.alphas:
             significant = column.pvalue <= alpha
             threshold, errors = separating_gain(gains, significant)
-            yield GainThreshold(
-                metric=column.metric,
-                test=column.test,
+            yield taken(
+                GainThreshold,
+                column,
                 alpha=alpha,
                 pairs=len(gains),
                 significant=float(significant.mean()),
@@ -358,9 +350,9 @@ class _Agreement:
                         cell = (confidence >= low - SLACK) & (confidence < high - SLACK) & (column.favoured != 0)
                         n = int(cell.sum())
                         also = wins & (other.pvalue <= alpha)
-                        yield DomainBand(
-                            metric=column.metric,
-                            test=column.test,
+                        yield taken(
+                            DomainBand,
+                            column,
                             tested_on=tested_on,
                             checked_on=checked_on,
                             alpha=alpha,

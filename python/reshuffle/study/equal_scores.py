@@ -29,14 +29,6 @@ class CannotBeMadeError(InputError):
     """The scores of this pair cannot be made equal, or different by the margin."""
 
 
-@dataclass(frozen=True)
-class Made:
-    """A pair after one of its systems was made worse, (2, S, K), and how, in words."""
-
-    counts: Counts
-    about: str
-
-
 def of_equal_scores(request: Request) -> NullData:
     """Pairs of systems with equal scores on the whole pool."""
     return _made(request, [0.0] * len(request.material.metrics), "are equal")
@@ -55,20 +47,20 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
         populations, refusals = [], []
         for number, pair in enumerate(request.pairs):
             try:
-                made = _made_pair(request, m, pair, margin, m * len(request.pairs) + number)
+                made, about = _made_pair(request, m, pair, margin, m * len(request.pairs) + number)
             except CannotBeMadeError as error:
                 refusals.append(error)
                 continue
-            populations.append(material.population_of(material.named(pair), [made.counts], [m]))
-            abouts.append((material.data.labels[m], made))
+            populations.append(material.population_of(material.named(pair), [made], [m]))
+            abouts.append(f"{material.data.labels[m]}: {about}")
         if not populations:
             raise refusals[0]
         n_refused += len(refusals)
         parts.append(Part([m], populations))
     truth = (
         f"Under each metric the scores of the two systems {what} on the whole pool, from which test sets were drawn: "
-        f"{EQUALIZE[how]} ({'; '.join(f'{label}: {made.about}' for label, made in abouts[:3])}"
-        f"{'; …' if len(abouts) > 3 else ''}). Their lengths and variances differ, so outputs need not be exchangeable."
+        f"{EQUALIZE[how]} ({'; '.join(abouts[:3])}{'; …' if len(abouts) > 3 else ''}). Their lengths and variances "
+        "differ, so outputs need not be exchangeable."
     )
     if n_refused:
         pairs = "1 pair was" if n_refused == 1 else f"{n_refused:,} pairs were"
@@ -76,9 +68,10 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
     return NullData(parts, 0.0, truth, material.unit)
 
 
-def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, index: int) -> Made:
-    """A pair under one metric, with the better system made worse, the first worse than the second by a margin.
+def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, index: int) -> tuple[Counts, str]:
+    """A pair under one metric, (2, S, K), after one system was made worse, and how, in words.
 
+    It is the better system that is made worse, so that the first is worse than the second by a margin.
     :class:`InputError` if that does not give the difference.
     """
     material = request.material
@@ -91,7 +84,7 @@ def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, i
     worse = 0 if sign * (first - second - wanted) > 0 else 1
     target = second + wanted if worse == 0 else first - wanted
     if first - second == wanted:
-        return Made(counts[list(pair)], f"{material.named(pair[:1])} as it is")
+        return counts[list(pair)], f"{material.named(pair[:1])} as it is"
     # With a margin, segments of the other system of the pair may do.
     without = () if margin else (pair[1 - worse],)
     changed, about = made_worse(request, m, pair[worse], target, index, without)
@@ -99,7 +92,7 @@ def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, i
     made[worse] = changed
     error = checked_error(request, m, pair, made, wanted)
     what = "the difference and the margin" if margin else "the scores"
-    return Made(made, f"{about}; {what} are equal" if error == 0 else f"{about}; {what} differ by {error:.1g}")
+    return made, f"{about}; {what} are equal" if error == 0 else f"{about}; {what} differ by {error:.1g}"
 
 
 def checked_error(request: Request, m: int, pair: tuple[int, int], made: Counts, wanted: float = 0.0) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from attrs import evolve
@@ -88,9 +89,9 @@ def multiplicity(options: Multiplicity) -> StudyResult[MultiplicityPlan]:
         truths: dict[str, str] = {}
         for name in options.variances:
             for k in _family_sizes(material, name, options):
-                families = VARIANCES[name](request, k)
-                truths[name] = families.truth
-                found += _rates(material, families, name, k, settings, options)
+                populations, truths[name] = VARIANCES[name](request, k)
+                for population in populations:
+                    found += _rates(material, population, name, k, settings, options)
         equalize = options.equalize if "unequal" in options.variances else None
         return settings.result(options, {"family_wise": found}, truths, material, equalize=equalize)
 
@@ -143,31 +144,30 @@ def _family_sizes(material: Material, variances: str, options: Multiplicity) -> 
 
 
 def _rates(
-    material: Material, families: Families, variances: str, k: int, settings: StudySettings, options: Multiplicity
+    material: Material, family: Family, variances: str, k: int, settings: StudySettings, options: Multiplicity
 ) -> Iterator[FamilyWiseRate]:
     """Simulate and test families of k systems, for each size."""
     m = k * (k - 1) // 2
     tests = tuple((test, tuple(_adjustments_of(test, options))) for test in settings.tests)
     columns = [(test, name) for test, names in tests for name in names]
-    for population in families.populations:
-        available = population.counts[0].shape[1]
-        metrics = [material.metrics[index] for index in population.metrics]
-        for size in settings.sizes_in(available, material.unit):
-            if not population.permuted:
-                check_is_drawn(settings, size, available, material.unit)
-            drawn = settings.sampling, settings.n_resamples, settings.seed
-            job = _TestedFamilies(population, metrics, k, size, *drawn, tests)
-            smallest = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
-            for (test, adjustment), of_metrics in zip(columns, smallest, strict=True):
-                for index, pvalues in zip(population.metrics, of_metrics, strict=True):
-                    label, n = material.data.labels[index], len(pvalues)
-                    for alpha in settings.alphas:
-                        count = int((pvalues <= alpha).sum())
-                        can_reject = _can_reject(test, adjustment, m, settings.n_resamples, alpha)
-                        yield FamilyWiseRate(
-                            test, adjustment, label, variances, k, m, size, alpha, count / n, clopper_pearson(count, n),
-                            experimentwise_error(alpha, m), can_reject, n,
-                        )  # fmt: skip
+    available = family.counts[0].shape[1]
+    metrics = [material.metrics[index] for index in family.metrics]
+    for size in settings.sizes_in(available, material.unit):
+        if not family.permuted:
+            check_is_drawn(settings, size, available, material.unit)
+        drawn = settings.sampling, settings.n_resamples, settings.seed
+        job = _TestedFamilies(family, metrics, k, size, *drawn, tests)
+        smallest = stacked(job.results(settings.simulations, settings.execution)["smallest"], -1)
+        for (test, adjustment), of_metrics in zip(columns, smallest, strict=True):
+            for index, pvalues in zip(family.metrics, of_metrics, strict=True):
+                label, n = material.data.labels[index], len(pvalues)
+                for alpha in settings.alphas:
+                    count = int((pvalues <= alpha).sum())
+                    can_reject = _can_reject(test, adjustment, m, settings.n_resamples, alpha)
+                    yield FamilyWiseRate(
+                        test, adjustment, label, variances, k, m, size, alpha, count / n, clopper_pearson(count, n),
+                        experimentwise_error(alpha, m), can_reject, n,
+                    )  # fmt: skip
 
 
 def _can_reject(test: str, adjustment: str, m: int, n_resamples: int, alpha: float) -> bool:
@@ -183,7 +183,7 @@ def _can_reject(test: str, adjustment: str, m: int, n_resamples: int, alpha: flo
 class _TestedFamilies(ItemJob):
     """Simulated families of k systems."""
 
-    population: FamilyPopulation
+    population: Family
     metrics: Sequence[Metric]
     k: int
     size: int
@@ -243,7 +243,7 @@ def _plan(test: str, adjustment: str) -> Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyPopulation:
+class Family:
     """k systems with equal scores under one or more metrics."""
 
     metrics: Sequence[int]
@@ -275,12 +275,8 @@ class FamilyPopulation:
         return np.arange(n_units)
 
 
-@dataclass(frozen=True, eq=False)
-class Families:
-    """The populations of one kind of family, each for some of the metrics, and what is true in them, in words."""
-
-    populations: Sequence[FamilyPopulation]
-    truth: str
+# The populations of one kind of family, each for some of the metrics, and what is true in them, in words.
+Families: TypeAlias = tuple[Sequence[Family], str]
 
 
 def _of_equal_variances(request: Request, k: int) -> Families:
@@ -291,7 +287,7 @@ def _of_equal_variances(request: Request, k: int) -> Families:
         f"In each {material.unit}, the outputs of the systems were permuted at random. So all systems are "
         "exchangeable: their scores, their variances and all correlations are equal, and every null hypothesis is true."
     )
-    return Families([FamilyPopulation(range(len(material.metrics)), counts, True)], truth)
+    return [Family(range(len(material.metrics)), counts, True)], truth
 
 
 def _of_unequal_variances(request: Request, k: int) -> Families:
@@ -322,14 +318,14 @@ def _of_unequal_variances(request: Request, k: int) -> Families:
             pair = np.stack([family[index], material.counts[m][worst]])
             checked_error(request, m, (system, worst), pair)
             shares.append(about)
-        populations.append(FamilyPopulation([m], [material.by_unit(np.stack(family))], False))
+        populations.append(Family([m], [material.by_unit(np.stack(family))], False))
         abouts.append(f"{material.data.labels[m]}: {'; '.join(shares[:3])}{'; …' if len(shares) > 3 else ''}")
     truth = (
         f"The scores of all systems are equal on the whole pool, from which test sets were drawn: {EQUALIZE[how]}, "
         f"until all are as bad as the worst ({'. '.join(abouts)}). Variances and correlations differ, so the systems "
         "are not exchangeable, but every null hypothesis about equal scores is true."
     )
-    return Families(populations, truth)
+    return populations, truth
 
 
 # Kinds of families with true null hypotheses: functions from a request and the number of systems.

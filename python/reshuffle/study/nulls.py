@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..documented import record
 from ..errors import InputError, counted, listed
 from ..inference.margins import check_margins
 from ..metrics.base import Counts, Metric, Scores
@@ -30,23 +30,6 @@ from .null_data import NullData, Part, Request
 MAX_SPLITS = 1000
 # Edits: a word is dropped, repeated, replaced by another word of the system, or exchanged with the next.
 EDITS = 4
-
-
-@record(slots=False)
-class Null:
-    """An entry of the registry."""
-
-    name: str
-    """The name that users type, the name in reports, what is true, and the paper."""
-    title: str
-    about: str
-    source: str
-    build: Callable[[Request], NullData]
-    """From a request (the material of a study, its pairs of systems, options and a seed) to populations.
-    :class:`InputError` if the data cannot serve this null.
-    """
-    per_metric: bool = False
-    """Whether each metric has populations of its own."""
 
 
 def _of_swaps(request: Request) -> NullData:
@@ -315,6 +298,8 @@ def _and_others(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3:,} others"
 
 
+# From a request (the material of a study, its pairs of systems, options and a seed) to populations, or an
+# :class:`InputError` if the data cannot serve this null.
 BUILD: Mapping[str, Callable[[Request], NullData]] = {
     "swap": _of_swaps,
     "equal-score": of_equal_scores,
@@ -325,7 +310,4 @@ BUILD: Mapping[str, Callable[[Request], NullData]] = {
     "replicate": of_runs,
     "variants": of_variants,
 }
-NULLS: Mapping[str, Null] = {
-    name: Null(name, **entry, build=BUILD[name])
-    for name, entry in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
-}
+NULLS: Mapping[str, Mapping[str, Any]] = loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..execution import ItemJob
+from ..execution import Execution, ItemJob
 from ..execution.tables import NUMBER, PROBABILITY, SIGN, Column, Columns, stacked
 from ..inference.hypotheses import Hypotheses
 from ..inference.plan import Plan
@@ -19,7 +19,6 @@ from ..inference.running import run_on_test_set
 from ..lazy import lazy
 from ..metrics.base import Counts, Metric, Scores, tolerance
 from ..metrics.black_box import CorpusFunction
-from ..progress import Step
 from ..resampling import CountSample, Pairs, Replicates, samples_of
 from ..resampling.counting import Data
 from ..resampling.samples import columns_of
@@ -183,10 +182,13 @@ def units_of(data: Data, units: Units) -> tuple[int, str]:
     return Documents.from_ids(units.documents, data.n_segments).n_documents, "document"
 
 
-def sampling_step(data: Data, n_splits: int, resampling: Resampling) -> Step:
-    """The step of drawing from all samples of some splits, for progress reports."""
+def pool_of(
+    data: Data, units: Units, resampling: Resampling, n_splits: int, baseline: str | None, all_pairs: bool
+) -> tuple[Material, Pool]:
+    """The counted systems, and the pool that they make. All samples of so many splits will be drawn from."""
     cost = 0.5 * data.n_segments * len(data.names) * len(data.metrics) * resampling.n_resamples
-    return "sampling", n_splits * cost, n_splits
+    material = Material.from_data(data, units, resampling, [("sampling", n_splits * cost, n_splits)])
+    return material, Pool.from_material(material, material.pairs(baseline, all_pairs))
 
 
 def signs(scores: Scores, pairs: Pairs) -> NDArray[np.int8]:
@@ -274,31 +276,26 @@ class Drawn:
     """The samples of one split of a pool."""
 
     split: Split
-    scores: Scores
-    """Shape (metrics, m, k). The score of each system on each sample, and the standard deviation of its draws."""
-    deviations: Scores
-    """Shape (metrics, m, k)."""
-    deviations_of_pairs: Scores
-    """Shape (metrics, m, P). The standard deviation of the draws of each pair's difference."""
+    of: Mapping[str, NDArray[Any]]
+    """The columns of the job by name: (…, m, k) for systems, (…, m, P) for pairs."""
     conclusions: Sequence[Conclusions]
     """One for each test and metric."""
 
     @classmethod
-    def from_pool(cls, pool: Pool, split: Split, tests: Sequence[str], truth: str, resampling: Resampling) -> Drawn:
+    def by(cls, job: SampleTests, execution: Execution) -> Drawn:
         """Draw from all samples and test all pairs on them."""
-        job = _DrawnSamples(pool, split, resampling.n_resamples, resampling.seed, tests, truth)
-        table = job.results(split.samples, resampling.execution)
+        table = job.results(job.split.samples, execution)
         of = {name: stacked(table[name], -2) for name in job.columns.by_name}
         found = [
-            Conclusions(label, test, split, of["confidence"][t, metric], of["favoured"][t, metric], of["truth"][metric])
-            for t, test in enumerate(tests)
-            for metric, label in enumerate(pool.labels)
+            Conclusions(label, test, job.split, of["confidence"][t, m], of["favoured"][t, m], of["truth"][m])
+            for t, test in enumerate(job.tests)
+            for m, label in enumerate(job.pool.labels)
         ]
-        return cls(split, of["scores"], of["deviations"], of["deviations_of_pairs"], found)
+        return cls(job.split, of, found)
 
 
 @dataclass(frozen=True, eq=False)
-class _DrawnSamples(OfSamples):
+class SampleTests(OfSamples):
     """What :class:`Drawn` has of each sample."""
 
     tests: Sequence[str]
@@ -306,7 +303,7 @@ class _DrawnSamples(OfSamples):
 
     @property
     def columns(self) -> Columns:
-        """As :class:`Drawn` and :class:`Conclusions` have them."""
+        """Scores and the standard deviations of their draws, and what :class:`Conclusions` have."""
         of_systems, of_pairs = ((len(self.pool.metrics), n) for n in (len(self.pool.names), len(self.pool.pairs)))
         of_tests = len(self.tests), *of_pairs
         return Columns(

@@ -28,21 +28,8 @@ from .parametric import SwapEffects, SwapTests
 from .rates import rate_interval
 from .settings import StudySettings, settings_of, started
 
-
-@dataclass(frozen=True)
-class PowerModel:
-    """An entry of the registry: what is true in simulated test sets."""
-
-    name: str
-    title: str
-    truth: str
-    source: str
-
-
-MODELS: Mapping[str, PowerModel] = {
-    name: PowerModel(name, **entry)
-    for name, entry in loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
-}
+# What is true in simulated test sets.
+MODELS: Mapping[str, Mapping[str, str]] = loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @called_with(Power)
@@ -94,7 +81,7 @@ def power(options: Power) -> StudyResult[PowerPlan]:
         tables: dict[str, Iterable[object]] = {"power": found, "rates": map(as_rate, found)}
         if "parametric" in options.models:
             tables["fits"] = study.fits()
-        truths = {name: MODELS[name].truth for name in options.models}
+        truths = {name: MODELS[name]["truth"] for name in options.models}
         return settings.result(options, tables, truths, material)
 
 
@@ -278,7 +265,7 @@ def parametric_power(options: ParametricPower) -> StudyResult[ParametricPlan]:
             for cell in parametric_cells(model, pair, size, differences, settings, options.size_adjusted):
                 found += power_rates(cell, settings)
         tables = {"power": found, "rates": map(as_rate, found)}
-        truths = {"parametric": MODELS["parametric"].truth}
+        truths = {"parametric": MODELS["parametric"]["truth"]}
         result = settings.result(
             options,
             tables,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Argument, InputError
-from ..execution.tables import FLAG, NUMBER, PROBABILITY, SIGN, Column, Columns, Table, stacked
+from ..execution.tables import FLAG, NUMBER, Column, Columns, stacked
 from ..inference.estimates import Estimate
 from ..inference.intervals import INTERVALS, Interval, check_interval
 from ..metrics.base import Scores
@@ -24,7 +24,7 @@ from ..results.studies import CurvePoint, SampleDifference, SampleRange, SampleS
 from ..results.studies.samples import SamplesPlan
 from ..settings import Resampling, Units
 from .material import Material
-from .pools import BY_WINS, Conclusions, OfSamples, Pool, Split, check_sizes, conclude, sampling_step, signs, units_of
+from .pools import BY_WINS, Drawn, OfSamples, Pool, SampleTests, Split, check_sizes, pool_of, signs, units_of
 from .rates import clustered_interval
 from .settings import started
 from .validation import TRUTHS, pair_rows
@@ -84,9 +84,8 @@ def samples(options: Samples) -> StudyResult[SamplesPlan]:
         sizes = check_sizes(options.sizes, n_units, unit, options.n_samples)
         sizes = sizes[-1:] if options.sizes is None else sizes
         curve_sizes = _curve_sizes(options.curve_sizes, n_units, unit)
-        step = sampling_step(data, len(options.layouts) * len(sizes) + len(numbers) * len(curve_sizes), resampling)
-        material = Material.from_data(data, units, resampling, [step])
-        pool = Pool.from_material(material, material.pairs(options.baseline, options.all_pairs))
+        n_splits = len(options.layouts) * len(sizes) + len(numbers) * len(curve_sizes)
+        material, pool = pool_of(data, units, resampling, n_splits, options.baseline, options.all_pairs)
         study = _Samples(data, pool, interval, options.confidence_level, resampling)
         tables: dict[str, list[object]] = {"scores": [], "ranges": [], "differences": [], "pairs": []}
         for split in pool.splits(options.layouts, sizes, options.n_samples):
@@ -178,46 +177,38 @@ class _Samples:
         )
         return replace(self, data=material.data, pool=Pool.from_material(material, self.pool.pairs))
 
-    def _job(self, split: Split) -> tuple[Pool, Split, Any, int, str, float]:
+    def _of(self, split: Split) -> tuple[Pool, Split, Any, int]:
         """The first fields of the jobs of this study."""
-        return self.pool, split, self.resampling.n_resamples, self.resampling.seed, self.interval.name, self.level
+        return self.pool, split, self.resampling.n_resamples, self.resampling.seed
 
     def tables(self, split: Split) -> dict[str, list[object]]:
         """The rows of all tables but the curves for one size and layout."""
-        truth = np.stack([signs(own, self.pool.pairs) for own in self.pool.scores])
-        job = _Conclusions(*self._job(split))
-        drawn = job.results(split.samples, self.resampling.execution)
-        confidence, favoured, observed = (stacked(drawn[name], 1) for name in ("confidence", "favoured", "observed"))
-        scores = list(self._scores(split, drawn))
-        found = [
-            Conclusions(label, BY_WINS, split, confidence[i], favoured[i], np.broadcast_to(truth[i], favoured[i].shape))
-            for i, label in enumerate(self.pool.labels)
-        ]
+        job = _Intervals(*self._of(split), [BY_WINS], "whole", self.interval.name, self.level)
+        drawn = Drawn.by(job, self.resampling.execution)
+        scores = list(self._scores(drawn))
         return {
             "scores": [*scores],
             "ranges": list(self._ranges(scores, split)),
-            "differences": [
-                row for each, own in zip(found, observed, strict=True) for row in self._differences(each, own)
-            ],
-            "pairs": [row for each in found for row in pair_rows(each, self.pool, self.level)],
+            "differences": list(self._differences(drawn)),
+            "pairs": [row for found in drawn.conclusions for row in pair_rows(found, self.pool, self.level)],
         }
 
-    def _scores(self, split: Split, drawn: Table) -> Iterator[SampleScore]:
-        """The scores of all systems on one sample."""
-        method = self.interval.for_score.name
-        for m, label in enumerate(self.pool.labels):
-            for j, (scores, ends) in enumerate(zip(drawn["observed"][:, m], drawn["ends"][:, m], strict=True)):
-                for system, (low, high) in enumerate(ends.tolist()):
-                    yield taken(
-                        SampleScore,
-                        split,
-                        metric=label,
-                        sample=j + 1,
-                        system=self.pool.names[system],
-                        score=float(scores[system]),
-                        confidence_interval=ConfidenceInterval(low, high, self.level, method),
-                        covers=bool(low <= self.pool.scores[m][system] <= high),
-                    )
+    def _scores(self, drawn: Drawn) -> Iterator[SampleScore]:
+        """The scores of all systems on each sample."""
+        found, method = (drawn.of[name] for name in ("scores", "lows", "highs")), self.interval.for_score.name
+        every = np.stack([*found], axis=-1)
+        for m, j, system in np.ndindex(every.shape[:-1]):
+            score, low, high = every[m, j, system].tolist()
+            yield taken(
+                SampleScore,
+                drawn.split,
+                metric=self.pool.labels[m],
+                sample=j + 1,
+                system=self.pool.names[system],
+                score=score,
+                confidence_interval=ConfidenceInterval(low, high, self.level, method),
+                covers=bool(low <= self.pool.scores[m][system] <= high),
+            )
 
     def _ranges(self, scores: Sequence[SampleScore], split: Split) -> Iterator[SampleRange]:
         """The summary of the scores of each system."""
@@ -239,12 +230,13 @@ class _Samples:
                     outside_interval=clopper_pearson(outside, len(rows)),
                 )
 
-    def _differences(self, found: Conclusions, observed: Scores) -> Iterator[SampleDifference]:
-        """The differences of all pairs on all samples, under one metric."""
-        right, wrong = found.right(self.level), found.wrong(self.level)
-        for j, scores in enumerate(observed):
-            on_sample = signs(scores, self.pool.pairs)
-            for p, (a, b) in enumerate(self.pool.pairs):
+    def _differences(self, drawn: Drawn) -> Iterator[SampleDifference]:
+        """The differences of all pairs on all samples."""
+        for found, observed in zip(drawn.conclusions, drawn.of["scores"], strict=True):
+            right, wrong = found.right(self.level), found.wrong(self.level)
+            reversed_ = signs(observed, self.pool.pairs) * found.truth < 0
+            for j, p in np.ndindex(right.shape):
+                a, b = self.pool.pairs[p]
                 yield taken(
                     SampleDifference,
                     found,
@@ -252,16 +244,17 @@ class _Samples:
                     sample=j + 1,
                     system=self.pool.names[a],
                     baseline=self.pool.names[b],
-                    difference=float(scores[a] - scores[b]),
+                    difference=float(observed[j, a] - observed[j, b]),
                     confidence=float(found.confidence[j, p]),
                     conclusion="right" if right[j, p] else "wrong" if wrong[j, p] else None,
-                    reversal=bool(on_sample[p] * found.truth[j, p] < 0),
+                    reversal=bool(reversed_[j, p]),
                 )
 
     def curve_points(self, references: int | None, size: int) -> Iterator[CurvePoint]:
         """The point of each metric for test sets of one size."""
         split = Split("broad", size, self.pool.n_units // size)
-        job = _Widths(*self._job(split))
+        pairs = list(combinations(range(len(self.pool.names)), 2))
+        job = _Widths(*self._of(split), self.interval.name, self.level, pairs)
         table = job.results(split.samples, self.resampling.execution)
         scores, widths, of_pairs, separated = (stacked(table[name], 1) for name in job.columns.by_name)
         for metric, label in enumerate(self.pool.labels):
@@ -274,96 +267,68 @@ class _Samples:
                 width=width,
                 relative_width=width / score if score else None,
                 difference_width=float(of_pairs[metric].mean()),
-                pairs=len(job.pairs),
+                pairs=len(pairs),
                 separated=float(separated[metric].mean()),
                 confidence_interval=clustered_interval(
-                    separated[metric].sum(axis=1), np.full(split.samples, len(job.pairs))
+                    separated[metric].sum(axis=1), np.full(split.samples, len(pairs))
                 ),
             )
 
 
 @dataclass(frozen=True, eq=False)
-class _Intervals(OfSamples):
-    """Jobs with intervals of scores and differences on samples."""
+class _Intervals(SampleTests):
+    """What the tables have of each sample: also the intervals of the scores."""
 
     interval: str
     level: float
 
     @property
-    def pairs(self) -> Pairs:
-        """The pairs of systems."""
-        return self.pool.pairs
-
-    @property
-    def of_systems(self) -> tuple[int, int]:
-        """The shape of a number for each metric and system."""
-        return len(self.pool.metrics), len(self.pool.names)
-
-    @property
-    def systems(self) -> list[tuple[int, int | None]]:
-        """What to compute intervals of: the score of each system."""
-        return [(system, None) for system in range(len(self.pool.names))]
-
-    @property
-    def of_pairs(self) -> tuple[int, int]:
-        """The shape of a number for each metric and pair."""
-        return len(self.pool.metrics), len(self.pairs)
-
-    def ends(self, replicates: Replicates, compared: Sequence[tuple[int, int | None]]) -> Scores:
-        """The intervals of scores of systems or differences of pairs on a sample: (metrics, systems or pairs, 2)."""
-        interval = INTERVALS[self.interval]
-        found = np.empty((len(self.pool.metrics), len(compared), 2))
-        for metric, column in np.ndindex(found.shape[:2]):
-            ends = interval.confidence_interval(Estimate(replicates, metric, *compared[column]), self.level)
-            found[metric, column] = ends.low, ends.high
-        return found
-
-
-class _Conclusions(_Intervals):
-    """What the tables have of each sample."""
-
-    @property
     def columns(self) -> Columns:
-        """Conclusions about each pair, and scores and intervals of each system."""
-        return Columns(
-            {
-                "confidence": Column(PROBABILITY, self.of_pairs),
-                "favoured": Column(SIGN, self.of_pairs),
-                "observed": Column(NUMBER, self.of_systems),
-                "ends": Column(NUMBER, (*self.of_systems, 2)),
-            }
-        )
+        """Those of the base, and the ends."""
+        ends = Column(NUMBER, (len(self.pool.metrics), len(self.pool.names)))
+        return Columns({**super().columns.by_name, "lows": ends, "highs": ends})
 
-    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.int8], ...]:
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[NDArray[Any], ...]:
         """The columns of a sample."""
-        ((confidence, favoured),) = conclude([BY_WINS], replicates, self.pairs)
-        ends = self.ends(replicates, self.systems)
-        return confidence, favoured, np.stack([own.scores for own in replicates.samples]), ends
+        systems = [(system, None) for system in range(len(self.pool.names))]
+        return *super().of_sample(units, replicates), *_ends(self.interval, self.level, replicates, systems)
 
 
-class _Widths(_Intervals):
+@dataclass(frozen=True, eq=False)
+class _Widths(OfSamples):
     """What curves have of each sample."""
 
-    @property
-    def pairs(self) -> Pairs:
-        """All pairs of systems."""
-        return list(combinations(range(len(self.pool.names)), 2))
+    interval: str
+    level: float
+    pairs: Pairs
 
     @property
     def columns(self) -> Columns:
         """Scores, widths of systems and of pairs, and which pairs differ."""
+        of_systems, of_pairs = ((len(self.pool.metrics), len(each)) for each in (self.pool.names, self.pairs))
         return Columns(
             {
-                "scores": Column(NUMBER, self.of_systems),
-                "widths": Column(NUMBER, self.of_systems),
-                "widths_of_pairs": Column(NUMBER, self.of_pairs),
-                "separated": Column(FLAG, self.of_pairs),
+                "scores": Column(NUMBER, of_systems),
+                "widths": Column(NUMBER, of_systems),
+                "widths_of_pairs": Column(NUMBER, of_pairs),
+                "separated": Column(FLAG, of_pairs),
             }
         )
 
-    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[Scores | NDArray[np.bool_], ...]:
+    def of_sample(self, units: NDArray[np.intp], replicates: Replicates) -> tuple[NDArray[Any], ...]:
         """The columns of a sample."""
-        own, both = self.ends(replicates, self.systems), self.ends(replicates, self.pairs)
-        separated = (both[..., 0] > 0) | (both[..., 1] < 0)
+        systems = [(system, None) for system in range(len(self.pool.names))]
+        (low, high), (lows, highs) = (
+            _ends(self.interval, self.level, replicates, compared) for compared in (systems, self.pairs)
+        )
         scores = np.stack([sample.scores for sample in replicates.samples])
-        return scores, own[..., 1] - own[..., 0], both[..., 1] - both[..., 0], separated
+        return scores, high - low, highs - lows, (lows > 0) | (highs < 0)
+
+
+def _ends(interval: str, level: float, replicates: Replicates, compared: Sequence[tuple[int, int | None]]) -> Scores:
+    """The intervals of scores of systems or differences of pairs on a sample: (2, metrics, systems or pairs)."""
+    found = np.empty((2, len(replicates.samples), len(compared)))
+    for metric, column in np.ndindex(found.shape[1:]):
+        ends = INTERVALS[interval].confidence_interval(Estimate(replicates, metric, *compared[column]), level)
+        found[:, metric, column] = ends.low, ends.high
+    return found

@@ -88,7 +88,7 @@ def sensitivity(options: Sensitivity) -> StudyResult[SensitivityPlan]:
             "power": [rate for own in cells for cell in own for rate in power_rates(cell, settings)],
             "contrasts": [each for own in cells for each in _contrasts(own, settings.alphas)],
         }
-        return settings.result(options, tables, {"eta": MODELS["eta"].truth}, material)
+        return settings.result(options, tables, {"eta": MODELS["eta"]["truth"]}, material)
 
 
 def paired_difference(only_first: int, only_second: int, n: int, confidence_level: float = 0.95) -> ConfidenceInterval:

@@ -18,7 +18,7 @@ from ..results.studies.type1 import Type1Plan
 from .experiments import Experiment, Selection
 from .material import Material
 from .null_data import NullData, NullOptions, Request
-from .nulls import NULLS
+from .nulls import BUILD, NULLS
 from .rates import Cell, pvalue_shares, rates
 from .settings import StudySettings, started
 
@@ -63,11 +63,11 @@ def type1(options: Type1) -> StudyResult[Type1Plan]:
     with started("type1", options) as (data, units, settings):
         settings, nulls = _with_margins(settings, NullOptions.from_options(options))
         _check_margins(data, settings, nulls.null)
-        n_parts = sum(len(data.metrics) if NULLS[name].per_metric else 1 for name in nulls.null)
+        n_parts = sum(len(data.metrics) if NULLS[name].get("per_metric") else 1 for name in nulls.null)
         material = settings.material(data, units, n_parts * settings.n_sizes)
         nulls = nulls.resolved(material.documents is not None)
         request = Request(material, nulls, settings)
-        built = {name: NULLS[name].build(request) for name in nulls.null}
+        built = {name: BUILD[name](request) for name in nulls.null}
         cells = list(chain.from_iterable(cells_of(material, name, found, settings) for name, found in built.items()))
         tables: dict[str, Iterable[object]] = {
             "rates": [rate for cell in cells for rate in rates(cell, settings.alphas)],

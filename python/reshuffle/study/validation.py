@@ -18,8 +18,7 @@ from ..resampling.samples import columns_of
 from ..results import clopper_pearson
 from ..results.studies import BandAccuracy, GapConclusions, PairConclusions, SampleSpread, StudyResult
 from ..results.studies.validation import ValidationPlan
-from .material import Material
-from .pools import SLACK, Conclusions, Drawn, Pool, Split, check_sizes, plans_of, sampling_step, units_of
+from .pools import SLACK, Conclusions, Drawn, Pool, SampleTests, Split, check_sizes, plans_of, pool_of, units_of
 from .rates import clustered_interval
 from .settings import started
 
@@ -86,11 +85,11 @@ def validate(options: Validate) -> StudyResult[ValidationPlan]:
                 "size, or {whole}",
                 whole=Argument("truth", ("whole",)),
             )
-        step = sampling_step(data, len(options.layouts) * len(sizes), resampling)
-        material = Material.from_data(data, units, resampling, [step])
-        pool = Pool.from_material(material, material.pairs(options.baseline, options.baseline is None))
+        n_splits, all_pairs = len(options.layouts) * len(sizes), options.baseline is None
+        material, pool = pool_of(data, units, resampling, n_splits, options.baseline, all_pairs)
         splits = pool.splits(options.layouts, sizes, options.n_samples)
-        drawn = [Drawn.from_pool(pool, split, tests, options.truth, resampling) for split in splits]
+        own = resampling.n_resamples, resampling.seed, tests, options.truth
+        drawn = [Drawn.by(SampleTests(pool, split, *own), resampling.execution) for split in splits]
         every = [found for each in drawn for found in each.conclusions]
         tables: dict[str, Iterable[object]] = {
             "pairs": (row for found in every for row in pair_rows(found, pool, level)),
@@ -202,10 +201,9 @@ def _spread_rows(drawn: Sequence[Drawn], pool: Pool) -> Iterator[SampleSpread]:
     first, second = columns_of(pool.pairs)
     for each in drawn:
         for m, label in enumerate(pool.labels):
-            own = each.scores[m]
-            yield _spread(label, each.split, "scores", own, each.deviations[m])
-            differences = own[:, first] - own[:, second]
-            yield _spread(label, each.split, "differences", differences, each.deviations_of_pairs[m])
+            own, of_systems, of_pairs = (each.of[name][m] for name in ("scores", "deviations", "deviations_of_pairs"))
+            yield _spread(label, each.split, "scores", own, of_systems)
+            yield _spread(label, each.split, "differences", own[:, first] - own[:, second], of_pairs)
 
 
 def _spread(metric: str, split: Split, quantity: str, values: Scores, deviations: Scores) -> SampleSpread:

@@ -7,7 +7,8 @@ To add a command, declare the options of the study in ``options/studies.py``, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from click.core import ParameterSource
 
 from ...errors import InputError, flag
 from ...options import studies as records
-from ...options.declare import options_of
+from ...options.declare import Options, options_of
 from ...options.files import HumanFiles, Unstratified, WatchFiles
 from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
@@ -55,12 +56,12 @@ class Study(NamedTuple):
     """Options beside those of the record."""
     module: str = "study"
     """Where the function with the name of the command is."""
-    prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any]] | None = None
+    prepare: Callable[[dict[str, Any], dict[str, Any]], Mapping[str, Any] | None] = lambda values, options: None
     """Checks the given values of the record, and the other options. Returns keyword arguments of
-    :func:`~reshuffle.cli.studies.running.run_study`.
+    :func:`~reshuffle.cli.studies.running.run_study`, if any.
     """
-    without_data: Callable[[dict[str, Any]], bool] | None = None
-    """Computes the study if the options have no files, and returns whether it did."""
+    without_data: Callable[[dict[str, Any]], bool] = lambda options: False
+    """Computes the study where the options have no files, if it can, and returns whether it did."""
 
 
 def command_of(place: str, study: Study) -> click.Command:
@@ -80,20 +81,22 @@ def command_of(place: str, study: Study) -> click.Command:
         from . import running
 
         function = getattr(import_module(f"reshuffle.{study.module}"), place.rpartition(" ")[2])
-        if study.systems is None:
-            running.run_without_data(function, study.record, options)
-            return
-        if study.without_data is not None and study.without_data(options):
+        if options.get("reference") is None and not options.get("scores") and study.without_data(options):
             return
         values = given_values(study.record, options)
-        more = {} if study.prepare is None else study.prepare(values, options)
+        more = study.prepare(values, options) or {}
         running.run_study(function, made(study.record, values), options, study.files, study.least, **more)
 
     return command
 
 
-def _has_data(options: Mapping[str, Any]) -> bool:
-    return options["reference"] is not None or bool(options["scores"])
+def _simulated(options: dict[str, Any], name: str, record: type[Options], **more: Collection[str]) -> bool:
+    """A study of scores that are simulated."""
+    from ... import study
+    from .running import run_without_data
+
+    run_without_data(getattr(study, name), record, options, **more)
+    return True
 
 
 def _variants(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +108,7 @@ def _variants(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
 MODEL = ("difference", "p_zero", "b_zero")
 
 
-def _fitted(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _fitted(values: dict[str, Any], options: dict[str, Any]) -> None:
     """Power: no options of a model that is fitted to the data."""
     for name in MODEL:
         if options.pop(name) not in (None, ()):
@@ -113,49 +116,31 @@ def _fitted(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
                 f"{flag(name)} is for --models parametric without REF and SYS; with them, the model is fitted: leave "
                 "it out"
             )
-    return {}
 
 
 def _parametric(options: dict[str, Any]) -> bool:
     """Power of a model without data."""
-    if _has_data(options) or options["models"] != (("parametric",),):
+    if options["models"] != (("parametric",),):
         return False
-    from ...study import parametric_power
-    from .running import run_without_data
-
     if options["tests"] not in ((), (("ar",),)):
         raise InputError("--tests: --models parametric without REF and SYS is for the test ar only: leave out --tests")
-    run_without_data(parametric_power, records.ParametricPower, options, ("models", "tests"))
-    return True
+    return _simulated(options, "parametric_power", records.ParametricPower, fixed=("models", "tests"))
 
 
-def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _of_runs(values: dict[str, Any], options: dict[str, Any]) -> None:
     """Exchange: no options of simulated scores beside files."""
     for name in ("run_sd", "correlation"):
         if name in values:
             raise InputError(f"{flag(name)} is for simulated scores: leave out {flag(name)}, or the files")
-    return {}
 
 
-def _simulated_scores(options: dict[str, Any]) -> bool:
-    """Exchange on scores that are simulated."""
-    if _has_data(options):
-        return False
-    from ...study import exchange
-    from .running import run_without_data
-
-    run_without_data(exchange, records.Exchange, options, of_files=("sampling",))
-    return True
-
-
-def _simulation(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _simulation(values: dict[str, Any], options: dict[str, Any]) -> None:
     """Plan: no options of simulations without any."""
     if values.get("simulate") is False:
         context = click.get_current_context()
         for name, written in (("tests", "--tests"), ("simulations", "--simulations"), ("n_resamples", "-n")):
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise InputError(f"{written} is for simulated tests: leave it out, or --no-simulate")
-    return {}
 
 
 STUDIES: Mapping[str, Study] = {
@@ -193,12 +178,13 @@ STUDIES: Mapping[str, Study] = {
         ),
         systems="RUN RUN...",
         prepare=_of_runs,
-        without_data=_simulated_scores,
+        without_data=partial(_simulated, name="exchange", record=records.Exchange, of_files=("sampling",)),
     ),
     "gate": Study(
         records.Gate,
         common=(*COMMON, "methods", "tasks", "correlation", "margin", "differences"),
         systems=None,
+        without_data=partial(_simulated, name="gate", record=records.Gate),
     ),
 }
 
@@ -214,7 +200,7 @@ WATCH = Study(
 )
 
 
-def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def _labelled(values: dict[str, Any], options: dict[str, Any]) -> None:
     """Human: labels, and a metric of texts if there are texts."""
     if not options["scores"]:
         raise InputError("no labels: give them as --scores NAME FILE, empty or NaN where there are none")
@@ -223,7 +209,6 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]
             f"{options['reference']} is read as the reference, but no metric scores texts: add one to predict the "
             f"labels, such as -m chrf, or leave {options['reference']} out"
         )
-    return {}
 
 
 HUMAN = Study(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,8 @@ from ..pivot import Cells, Columns, Rows, as_ends, as_number, number_cell, pivot
 from ..plots.look import COLUMN, INK, MUTED, PAGE
 from ..wording import ci, joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, label, looks, point
 from .shared import as_percent, band_name, gap_name, in_percent, of_keys, of_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # With more rows, the agreement of different tests under different metrics is left to csv.
 MOST_ROWS = 21

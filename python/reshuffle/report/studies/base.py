@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...documented import record
 from ...errors import InputError, unknown_name
 from ...results.studies import MODULES, StudyResult
 from ..cells import Table
-from .figures import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .figures import Axes, Figure
 
 # The functions of a study take results of its own type.
 Sentences: TypeAlias = Callable[[Any], Iterator[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,9 @@ from ..pivot import Cells, Rows, as_number, fields, pivot
 from ..plots.look import FAINT
 from ..wording import joined, number, percent
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, key, label, looks, point
 from .power import ERROR_SYMBOLS, power_table
 from .shared import as_percent, constant, in_common, in_percent, of_keys, of_name, unit_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def title(study: StudyResult[DesignPlan]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...errors import counted
 from ...results.studies import StudyResult
@@ -13,27 +12,9 @@ from ..pivot import Columns, Rows, fields, pivot
 from ..plots.look import COLUMN, MUTED
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key_above, label, looks, point
-from .shared import (
-    BOLD_RATES,
-    HEADINGS,
-    MARKS,
-    cells_of,
-    constant,
-    differing,
-    half_width,
-    in_common,
-    in_percent,
-    level_of,
-    of_keys,
-    of_name,
-    rate_decimals,
-    symbols_of,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from .figures import Axes, ColumnFigure, Figure, curve, key_above, label, looks
+from .rates import BOLD_RATES, MARKS, cells_of, half_width, level_of, rate_decimals, symbols_of
+from .shared import HEADINGS, constant, differing, in_common, in_percent, of_keys, of_name
 
 # The fields that identify a row.
 NAMES = ("metric", "size", "runs", "correlation", "run_sd")
@@ -139,15 +120,10 @@ class ExchangeFigure(ColumnFigure[ExchangeRate]):
         ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
         for unit, look in shown.items():
             own = sorted(of_name(self.records, exchange=unit), key=lambda rate: rate.run_sd or 0.0)
-            x = [rate.run_sd or 0.0 for rate in own]
-            color = look["color"]
-            ax.plot(x, [rate.rate for rate in own], color=color, linestyle=look["linestyle"], linewidth=1.0, zorder=3)
-            if all(rate.expected is not None for rate in own):
-                ax.plot(
-                    x, [rate.expected for rate in own], color=color, linestyle=(0, (1, 1.5)), linewidth=0.7, zorder=2
-                )
-            for rate in own:
-                point(ax, rate.run_sd or 0.0, rate.rate, rate.confidence_interval, look)
+            x, y = [rate.run_sd or 0.0 for rate in own], [rate.expected for rate in own]
+            if None not in y:
+                ax.plot(x, y, color=look["color"], linestyle=(0, (1, 1.5)), linewidth=0.7, zorder=2)
+            curve(ax, x, own, look)
         ax.set_ylim(0, min(1.02, 1.1 * max(max(rate.confidence_interval.high for rate in self.records), 2 * alpha)))
         below = "standard deviation between runs / sampling standard deviation"
         if self.records[0].run_sd is None:

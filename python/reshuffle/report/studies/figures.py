@@ -20,9 +20,11 @@ from ...validate import check_name
 from ..plots.look import BETTER, COLUMN, FONT_SIZE, INK, MUTED, WORSE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
 
     from ..plots.style import Drawing
+else:
+    Axes = Any  # modules that draw take it from here, without importing matplotlib
 
 R = TypeVar("R")
 
@@ -193,6 +195,13 @@ def point(
         x, y, marker=look["marker"], markersize=3.8, markeredgewidth=0.9, markeredgecolor=color,
         markerfacecolor=color if filled else "white", linestyle="none", zorder=4,
     )  # fmt: skip
+
+
+def curve(ax: Axes, x: Sequence[float], rates: Sequence[Any], look: dict[str, Any]) -> None:
+    """A line through rates, with their intervals."""
+    ax.plot(x, [rate.rate for rate in rates], color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3)
+    for at, rate in zip(x, rates, strict=True):
+        point(ax, at, rate.rate, rate.confidence_interval, look)
 
 
 def label(ax: Axes, x: str, y: str) -> None:

@@ -12,19 +12,8 @@ from ..cells import Table
 from ..pivot import Columns, Rows, as_field, fields, pivot
 from ..wording import joined, number
 from .base import StudyReport
-from .shared import (
-    HEADINGS,
-    LIBERAL,
-    cells_of,
-    constant,
-    differing,
-    half_width,
-    in_percent,
-    level_of,
-    of_keys,
-    of_name,
-    symbols_of,
-)
+from .rates import LIBERAL, cells_of, half_width, level_of, symbols_of
+from .shared import HEADINGS, constant, differing, in_percent, of_keys, of_name
 
 # The fields that identify a row.
 NAMES = ("method", "differences", "tasks", "correlation", "margin", "size", "truth")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ...errors import counted, listed, printable
 from ...grouping import grouped
@@ -14,6 +15,7 @@ from ..methods import cite, metrics_phrase
 from ..notes import LETTERS
 from ..pivot import Cells, Rows, as_number, ends_cell, number_cell, pivot
 from ..wording import joined, number
+from ..words import Template, said, words
 from .base import StudyReport
 from .shared import of_name
 
@@ -32,11 +34,6 @@ COEFFICIENTS = {
     "alpha-ordinal": "α, ordinal",
     "alpha-interval": "α, interval",
     "kappa": "κ",
-}
-RATERS = {
-    "fixed": "Estimates are for these raters' labels. Others may differ; with five raters or more, --raters random "
-    "allows for that.",
-    "random": "Raters are a sample, too: intervals are for all raters like these.",
 }
 
 
@@ -108,37 +105,32 @@ def _pair(each: PlannedLook | PlannedRaters | LabelledEstimate) -> str:
 
 def paper(study: StudyResult[HumanPlan]) -> Iterator[Table]:
     """The same tables, whose captions explain their columns: papers have no notes."""
-    symbols = _symbols(study)
+    phrases, values = Template(words("human")["phrase"]), _values(study)
+    phrase_of = {**words("human")["heading"], _for(study.plan): "planned"}
     for table in tables(study):
-        yield table.explained(" ".join(symbols[name] for name in table.header if name in symbols))
+        symbols = (phrases.filled(phrase_of[name], values) for name in table.header if name in phrase_of)
+        yield table.explained(" ".join(filter(None, symbols)))
 
 
-def _symbols(study: StudyResult[HumanPlan]) -> Mapping[str, str]:
-    """What columns have, by their headings."""
-    plan = study.plan
-    alpha, level = number(1 - plan.confidence_level), number(100 * plan.confidence_level)
-    adjusted = any(row.adjusted_pvalue is not None for row in study.tables["differences"])
-    found = {
-        "ρ": "ρ: the metric's correlation with the labels.",
-        "Worth": "Worth: how many extra labels would make the estimate as precise without the metric.",
-        "MDD": f"MDD: minimum detectable difference, which a single t test at {alpha} shows with 80% power.",
-        "Rank": f"Rank: simultaneous {level}% confidence intervals of the ranks.",
-        "Group": f"Group: {LETTERS} Significant: {'adjusted ' * adjusted}p ≤ {alpha} in the t test of the pair.",
-        "Coefficient": "α: Krippendorff's, κ: Cohen's; 1 is perfect agreement, 0 that of chance.",
+def _values(study: StudyResult[HumanPlan]) -> dict[str, Any]:
+    """What the templates of ``words/human.toml`` depend on."""
+    plan, every, scores = study.plan, _estimates(study), study.tables["scores"]
+    return {
+        **plan,
+        **{name: bool(study.tables.get(name)) for name in ("differences", "ranking", "agreement")},
+        "size": counted(plan.units, plan.unit),
+        "alpha": 1 - plan.confidence_level,
+        "level": number(100 * plan.confidence_level),
+        "letters": LETTERS,
+        "for": _for(plan),
+        "adjusted": any(row.adjusted_pvalue is not None for row in study.tables["differences"]),
+        "standardized": any(row.standardized for row in scores),
+        "worthless": any(_worth_cell(row.worth).startswith("-") for row in every),
+        "unknown": any(row.low is None for row in every),
+        "several": len({row.predictor for row in scores}) > 2,
+        "few": min(row.labelled for row in every) < FEW_LABELS,
+        "least": FEW_LABELS,
     }
-    if adjusted:
-        found[ADJUSTED_P] = "Adjusted p: for all pairs, by Holm's method; each interval is for one pair."
-    if any(row.standardized for row in study.tables["scores"]):
-        found["Labels"] = (
-            "standardized: in standard deviations from the mean of the rater, over all labels of that rater, as WMT "
-            "does."
-        )
-    if plan.difference is not None:
-        of, share = f"of these {plan.units:,} {plan.unit}s ", ""
-        if plan.target == "population":
-            of, share = "", f", if as large a share of the {plan.unit}s has labels"
-        found[_for(plan)] = f"{_for(plan)}: the labels {of}that show such a difference with 80% power{share}."
-    return {name: text for name, text in found.items() if text}
 
 
 def _for(plan: HumanPlan) -> str:
@@ -256,100 +248,24 @@ def _worth(predictor: str, rows: Sequence[LabelledEstimate]) -> str:
     return f"{predictor} is worth about {low} to {high} extra labels, depending on the pair."
 
 
-def _estimator(plan: HumanPlan) -> tuple[str, str | None]:
-    """What the estimate with a metric is called, and its paper, if there is one."""
-    if plan.target == "set":
-        return "regression estimate", None
-    return "prediction-powered inference", "doi:10.1126/science.adi6000"
-
-
 def methods(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """The labels and who gave them, the metric, what is estimated, and how it is tested."""
-    plan, differences = study.plan, study.tables["differences"]
-    whose = joined(map(printable, plan.human))
-    by = metrics_phrase([each for each in study.metrics if each.name not in plan.human])
-    name, source = _estimator(plan)
-    yield (
-        f"Labels by people ({whose}) of {_labelled(study)}, drawn at random, and scores of all by {by} were combined "
-        f"by {'the ' * (plan.target == 'set')}{name}{cite(source)}."
-    )
-    yield f"Estimates are of {_meant(plan)}."
-    if plan.raters is not None:
-        meant = "estimates are for these raters" if plan.raters == "fixed" else "raters are a sample, too"
-        yield f"Labels are means over those of {len(plan.human)} raters who labelled the segment; {meant}."
-    if plan.strata is not None:
-        yield f"Labels are a sample from each of {plan.strata:,} strata."
-    if differences:
-        of = "of all pairs" if plan.baseline is None else f"from {printable(plan.baseline)}"
-        adjusted = any(row.adjusted_pvalue is not None for row in differences)
-        holm = ", and p-values adjusted for all pairs by Holm's method" * adjusted
-        yield f"Differences {of} were tested by two-sided t tests, {_by(_chosen(study))}{holm}."
-    yield f"Intervals have the confidence level {number(plan.confidence_level)}."
-
-
-def _meant(plan: HumanPlan) -> str:
-    """Whose mean is estimated."""
-    if plan.target == "population":
-        return f"all {plan.unit}s like these, of which they are a sample"
-    return f"labels of all these {counted(plan.units, plan.unit)}"
+    plan = study.plan
+    values = {
+        "whose": joined(map(printable, plan.human)),
+        "labels": _labelled(study),
+        "by": metrics_phrase([each for each in study.metrics if each.name not in plan.human]),
+        "cited": cite(None if plan.target == "set" else "doi:10.1126/science.adi6000"),
+        "n_raters": len(plan.human),
+        "of": "of all pairs" if plan.baseline is None else f"from {printable(plan.baseline)}",
+        "helped": _by(_chosen(study)),
+    }
+    yield from said("human", "methods", _values(study) | values)
 
 
 def notes(study: StudyResult[HumanPlan]) -> Iterator[str]:
     """What is estimated, how, and what may be wrong."""
-    plan = study.plan
-    units = f"{plan.unit}s"
-    yield f"Estimates are of {_meant(plan)}."
-    symbols = _symbols(study)
-    yield (
-        "With a metric: the mean of the labels, adjusted by the metric's scores of the others, with the weight that "
-        f"gives the smallest error ({_estimator(plan)[0]}). {symbols['ρ']} {symbols['Worth']}"
-    )
-    if any(_worth_cell(row.worth).startswith("-") for row in _estimates(study)):
-        yield ("Worth below 0: the metric is worth no labels, and fitting its weight makes the error a little larger.")
-    if plan.raters == "random":
-        yield (
-            "Nothing is planned for raters who are a sample (MDD and numbers of labels): more labels do not make "
-            "raters differ less."
-        )
-    elif study.tables["differences"]:
-        yield symbols["MDD"]
-    if plan.difference is not None and plan.raters != "random":
-        yield (
-            symbols[_for(plan)]
-            if plan.strata is None
-            else "Numbers of labels are not planned with strata: the degrees of freedom of more labels are not known."
-        )
-    if plan.looks is not None:
-        yield (
-            "Looks: O'Brien and Fleming's boundary. At each, compare p of the pair, without an adjustment. Shown by "
-            "then: the probability if there is such a difference. Later labels must not depend on earlier ones."
-        )
-    if any(row.low is None for row in _estimates(study)):
-        yield (
-            "Without an interval: these labels, or their differences, are all equal or predicted exactly, so the "
-            "standard error is unknown."
-        )
-    if ADJUSTED_P in symbols:
-        yield symbols[ADJUSTED_P]
-    if study.tables.get("ranking"):
-        yield f"{symbols['Rank']} {symbols['Group']}"
-    if plan.strata is not None:
-        yield f"Labels are a sample of each of {plan.strata:,} strata, which count by their sizes."
-    if plan.raters is not None:
-        yield RATERS[plan.raters]
-        if not any(row.standardized for row in study.tables["scores"]):
-            yield ("Labels were not standardized, because a rater gave only one label, or the same one every time.")
-        if not study.tables.get("agreement"):
-            yield "Agreement of raters is unknown: no output has labels of two of them."
-        yield " ".join(symbols[name] for name in ("Labels", "Coefficient") if name in symbols)
-    if len({row.predictor for row in study.tables["scores"]}) > 2:
-        yield (
-            "Choose one metric before you see the labels. The best of several intervals is too short, so the verdict "
-            "is that of the labels alone."
-        )
-    if min(row.labelled for row in _estimates(study)) < FEW_LABELS:
-        yield f"With fewer than {FEW_LABELS} labelled {units}, intervals may be somewhat too short."
-    yield f"This holds for labelled {units} that were drawn at random from all of them."
+    yield from said("human", "note", _values(study))
 
 
 REPORT = StudyReport(

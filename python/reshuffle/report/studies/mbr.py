@@ -32,11 +32,9 @@ def tables(study: StudyResult[MbrPlan]) -> Iterator[Table]:
     header = ["Choice", "Name", f"Expected {with_arrow(utility)}", *map(with_arrow, scored)]
     table = Table(title(study), header, n_names=2)
     choices = _choices(study)
-    utilities = {
-        "topbest": [each.topbest_utility for each in choices if not math.isnan(each.topbest_utility)],
-        "mbr": [each.utility for each in choices if not math.isnan(each.utility)],
-    }
-    means = {choice: math.fsum(own) / len(own) for choice, own in utilities.items() if own}
+    utilities = {"topbest": [each.topbest_utility for each in choices], "mbr": [each.utility for each in choices]}
+    known = {choice: [value for value in own if not math.isnan(value)] for choice, own in utilities.items()}
+    means = {choice: math.fsum(own) / len(own) for choice, own in known.items() if own}
     decimals = decimals_for(max(map(abs, means.values()), default=0.0))
     for choice, shown in SHOWN.items():
         scores = [each.score for each in of_name(study.tables.get("scores", ()), choice=choice)]

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...results.studies import FamilyWiseRate, StudyResult
 from ..cells import Table
 from ..plots.look import COLUMN, FAINT, INK, MUTED
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key, label, looks
-from .shared import (
-    MARKS,
-    constant,
-    differing,
-    in_common,
-    in_percent,
-    level_of,
-    mark_of,
-    of_keys,
-    of_name,
-    rate_decimals,
-    rates_by_level,
-    symbols_of,
-    tests_note,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from .figures import Axes, ColumnFigure, Figure, key, label, looks
+from .rates import MARKS, level_of, mark_of, rate_decimals, rates_by_level, symbols_of
+from .shared import constant, differing, in_common, in_percent, of_keys, of_name, tests_note
 
 # The mark of rates that are low because there are too few replicates.
 TOO_FEW = "‡"

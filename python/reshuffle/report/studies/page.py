@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import InputError
 from ...results.schemas import STUDY
@@ -21,10 +21,7 @@ from ..plots import file_of
 from ..plots.look import COLUMN
 from ..wording import joined, number
 from .base import draw_figure, report_of
-from .figures import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .figures import Axes, Figure
 
 # More figures would make the page slow; `reshuffle plot` draws any.
 MAX_FIGURES = 24

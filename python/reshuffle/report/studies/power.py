@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Literal
 
 from ...errors import counted
 from ...grouping import grouped
@@ -17,24 +17,9 @@ from ..pivot import Cells, Columns, Rows, fields, number_cell, pivot
 from ..plots.look import COLUMN, MUTED, PAGE
 from ..wording import joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key_above, label, looks, point
-from .shared import (
-    HEADINGS,
-    alphas_of,
-    constant,
-    differing,
-    half_width,
-    in_common,
-    in_percent,
-    level_of,
-    of_keys,
-    rate_decimals,
-    tests_note,
-    unit_of,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .figures import Axes, ColumnFigure, Figure, curve, key_above, label, looks
+from .rates import alphas_of, cells_of, level_of
+from .shared import HEADINGS, differing, in_common, in_percent, of_keys, tests_note, unit_of
 
 
 def title(study: StudyResult) -> str:
@@ -95,15 +80,12 @@ def _table(
         }
     else:
         effect = {"Δ": "difference"}
-    # Values are in the order of their first appearance.
-    places = [list(dict.fromkeys(getattr(rate, name) for rate in rates)) for name in names]
-    group = attrgetter(*names, "test")
-    ordered = sorted(
-        rates, key=lambda rate: [own.index(value) for own, value in zip(places, group(rate), strict=False)]
-    )
+    shown = [rate for rate in rates if _case(rate) in cases]
+    for name in reversed(names):  # values are in the order of their first appearance
+        shown = [rate for _, own in of_keys(shown, name) for rate in own]
     return pivot(
         title,
-        [rate for rate in ordered if _case(rate) in cases],
+        shown,
         Rows(fields(HEADINGS, names) | effect, _case, attrgetter(*names), len(names)),
         Columns("alpha", heading, cells, alphas_of(rates)),
     )
@@ -111,12 +93,10 @@ def _table(
 
 def power_table(rates: Sequence[PowerRate], title: str) -> Table:
     """A row for each test, metric, size and effect, and for each level the power in percent."""
-    decimals = rate_decimals(min(rate.simulations for rate in rates))
+    cell = cells_of(rates, lambda rate: "", plus_minus=True)
 
     def cells(rate: PowerRate | None) -> list[str]:
-        if rate is None:
-            return [""]
-        return [f"{in_percent(rate.rate, decimals)} ±{in_percent(half_width(rate.confidence_interval), decimals)}"]
+        return ["" if rate is None else cell(rate)]
 
     return _table(rates, title, lambda alpha: [f"α={number(alpha)}"], cells, {*map(_case, rates)})
 
@@ -191,20 +171,13 @@ def without_level(rates: Sequence[PowerRate]) -> Iterator[str]:
 WIDEST = 48
 
 
-class PowerFigure(ColumnFigure[PowerRate], ABC):
+@dataclass(frozen=True)
+class PowerFigure(ColumnFigure[PowerRate]):
     """Power against a field of the rates: a line for each test, and whatever else differs."""
 
-    BY: ClassVar[Literal["difference", "effect", "size"]]
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """Of the x axis."""
-
-    @property
-    def rates(self) -> Sequence[PowerRate]:
-        """The rates that are drawn."""
-        return self.records
+    by: Literal["difference", "effect", "size"]
+    label: str
+    """Of the x axis."""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -212,27 +185,38 @@ class PowerFigure(ColumnFigure[PowerRate], ABC):
         return (COLUMN if self._longest <= WIDEST else PAGE), 2.1 + 0.14 * rows
 
     def draw(self, ax: Axes) -> None:
-        lines, shown = self._lines, looks(self._lines)
-        alpha = constant(self.rates, "alpha")
-        if alpha is not None:
-            ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
+        lines, shown, alpha = self._lines, looks(self._lines), self.records[0].alpha
+        ax.axhline(alpha, color=MUTED, linewidth=0.6, linestyle=(0, (3, 2)), zorder=1)
         for name, rates in lines.items():
             ordered = sorted(rates, key=self._x)
-            look = shown[name]
-            x, y = [self._x(rate) for rate in ordered], [rate.rate for rate in ordered]
-            ax.plot(x, y, color=look["color"], linestyle=look["linestyle"], linewidth=1.0, zorder=3)
-            for rate in ordered:
-                point(ax, self._x(rate), rate.rate, rate.confidence_interval, look)
+            curve(ax, [self._x(rate) for rate in ordered], ordered, shown[name])
         ax.set_ylim(0, 1.02)
         ax.set_xlim(0, None)
-        if self.BY == "size":
+        if self.by == "size":
             ax.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-        label(ax, self.label, "power" if alpha is None else f"power at α = {number(alpha)}")
+        label(ax, self.label, f"power at α = {number(alpha)}")
         key_above(ax, shown, self._columns)
+
+    def _x(self, rate: PowerRate) -> float:
+        return abs(float(getattr(rate, self.by) or 0))
 
     @property
     def _lines(self) -> dict[str, list[PowerRate]]:
-        return grouped((self._name(rate), rate) for rate in self.rates)
+        """The rates by the test, with what else differs between lines."""
+        fields = ("test", "metric", "model", "system", "baseline", "effect", "difference")
+        differ = set(differing(self.records, fields))
+
+        def name(rate: PowerRate) -> str:
+            parts = [str(getattr(rate, field)) for field in fields[:3] if field in differ] or [rate.test]
+            if {"system", "baseline"} & differ:
+                parts.append(f"{rate.system} − {rate.baseline}")
+            if self.by == "size" and "effect" in differ and rate.effect is not None:
+                parts.append(f"η = {number(rate.effect)}")
+            elif self.by == "size" and "difference" in differ:
+                parts.append(f"Δ = {number(rate.difference)}")
+            return ", ".join(parts)
+
+        return grouped((name(rate), rate) for rate in self.records)
 
     @property
     def _longest(self) -> int:
@@ -244,49 +228,15 @@ class PowerFigure(ColumnFigure[PowerRate], ABC):
         """The columns of the key."""
         return max(1, min(len(self._lines), 3, WIDEST // (self._longest + 4)))
 
-    def _x(self, rate: PowerRate) -> float:
-        return abs(float(getattr(rate, self.BY) or 0))
 
-    def _name(self, rate: PowerRate) -> str:
-        """The test, with what else differs between lines."""
-        others = [name for name in ("test", "metric", "model") if name in self._differing]
-        parts = [str(getattr(rate, name)) for name in others] or [rate.test]
-        if {"system", "baseline"} & set(self._differing):
-            parts.append(f"{rate.system} − {rate.baseline}")
-        if self.BY == "size" and "effect" in self._differing and rate.effect is not None:
-            parts.append(f"η = {number(rate.effect)}")
-        elif self.BY == "size" and "difference" in self._differing:
-            parts.append(f"Δ = {number(rate.difference)}")
-        return ", ".join(parts)
-
-    @property
-    def _differing(self) -> list[str]:
-        return differing(self.rates, ("test", "metric", "model", "system", "baseline", "effect", "difference"))
-
-
-class ByDifference(PowerFigure):
+def by_difference(study: StudyResult, rates: Sequence[PowerRate]) -> PowerFigure:
     """Power against the true difference."""
-
-    BY = "difference"
-
-    @property
-    def label(self) -> str:
-        return f"true difference ({constant(self.records, 'metric')})"
+    return PowerFigure(study, rates, "difference", f"true difference ({rates[0].metric})")
 
 
-class BySize(PowerFigure):
-    """Power against the size of the test set."""
-
-    BY = "size"
-
-    @property
-    def label(self) -> str:
-        return f"{unit_of(self.study)}s"
-
-    @property
-    def rates(self) -> Sequence[PowerRate]:
-        """Without the rates under the null hypothesis, unless there are no others."""
-        return [rate for rate in self.records if rate.difference] or self.records
+def by_size(study: StudyResult, rates: Sequence[PowerRate]) -> PowerFigure:
+    """Power against the size, without the rates under the null hypothesis, unless there are no others."""
+    return PowerFigure(study, [rate for rate in rates if rate.difference] or rates, "size", f"{unit_of(study)}s")
 
 
 FIGURES = {
@@ -294,14 +244,14 @@ FIGURES = {
         "Power by the true difference, with confidence intervals.",
         "power",
         ("metric", "size", "alpha"),
-        ByDifference,
+        by_difference,
         "difference",
     ),
     "sizes": Figure(
         "Power by the size of the test set, with confidence intervals.",
         "power",
         ("metric", "test", "alpha"),
-        BySize,
+        by_size,
         "size",
     ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import InputError, counted
 from ...results.studies import CurvePoint, SampleDifference, SampleRange, SampleScore, StudyResult
@@ -13,12 +13,9 @@ from ..pivot import Cells, Columns, Rows, as_number, pivot
 from ..plots.look import INK, MUTED
 from ..wording import ci, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key, key_above, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, key, key_above, label, looks, point
 from .shared import as_percent, constant, in_percent, of_keys, of_name
 from .validation import FEW, MOST_PAIRS, SHARES, by_size, interval_in_percent, mark, pairs_table, samples_note, what
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def _ranges_table(values: Mapping[str, Any], ranges: Sequence[SampleRange]) -> Table:

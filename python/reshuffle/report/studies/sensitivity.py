@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import counted
+from ...grouping import grouped
 from ...results.studies import MetricSensitivity, PowerContrast, StudyResult
 from ...results.studies.sensitivity import SensitivityPlan
 from ..cells import Table, decimals_for, pvalue_cell
@@ -14,20 +15,8 @@ from ..wording import joined, number
 from .base import StudyReport
 from .figures import Figure
 from .power import PowerFigure, levels_used, power_table, power_title, symbols, without_level
-from .shared import (
-    alphas_of,
-    constant,
-    differing,
-    half_width,
-    in_percent,
-    level_of,
-    of_name,
-    rate_decimals,
-    tests_note,
-)
-
-if TYPE_CHECKING:
-    pass
+from .rates import alphas_of, half_width, level_of, rate_decimals
+from .shared import constant, differing, in_percent, of_name, tests_note
 
 
 def title(study: StudyResult) -> str:
@@ -110,30 +99,25 @@ def _contrasts(contrasts: Sequence[PowerContrast]) -> Table:
         "n": bool(differing(contrasts, ["size"])) and "size",
         "η": "effect",
     }
-    order = {each: at for at, each in enumerate(dict.fromkeys(map(_compared, contrasts)))}
+
+    def cell(each: PowerContrast) -> str:
+        interval = each.confidence_interval
+        star = "*" if interval.low > 0 or interval.high < 0 else " "
+        return f"{100 * each.difference:+.{decimals}f}{star} ±{in_percent(half_width(interval), decimals)}"
+
+    by_case = grouped((_compared(each), each) for each in contrasts)
     decimals = rate_decimals(min(each.simulations for each in contrasts))
     return pivot(
         "Difference in power",
-        sorted(contrasts, key=lambda each: order[_compared(each)]),
+        [each for own in by_case.values() for each in own],
         Rows(rows, lambda each: (*_compared(each), each.effect), _compared, n_names=2 + several),
-        Columns(
-            "alpha",
-            lambda alpha: [f"α={number(alpha)}"],
-            lambda each: [_contrast_cell(each, decimals)],
-            alphas_of(contrasts),
-        ),
+        Columns("alpha", lambda alpha: [f"α={number(alpha)}"], lambda each: [cell(each)], alphas_of(contrasts)),
     )
 
 
 def _compared(each: PowerContrast) -> tuple[Any, ...]:
     """What a contrast compares, without the effect."""
     return each.metric, each.other, each.system, each.baseline, each.test, each.size
-
-
-def _contrast_cell(each: PowerContrast, decimals: int) -> str:
-    interval = each.confidence_interval
-    star = "*" if interval.low > 0 or interval.high < 0 else " "
-    return f"{100 * each.difference:+.{decimals}f}{star} ±{in_percent(half_width(interval), decimals)}"
 
 
 def conclusions(study: StudyResult) -> Iterator[str]:
@@ -164,19 +148,12 @@ def notes(study: StudyResult[SensitivityPlan]) -> Iterator[str]:
     yield from tests_note(study)
 
 
-class ByEffect(PowerFigure):
-    """Power against the effect η, under every metric."""
-
-    BY = "effect"
-    label = "η"
-
-
 FIGURES = {
     "sensitivity": Figure(
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        ByEffect,
+        lambda study, rates: PowerFigure(study, rates, "effect", "η"),
         "effect",
     ),
 }

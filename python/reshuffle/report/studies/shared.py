@@ -1,36 +1,25 @@
-"""What the reports of several studies need: rejection rates in tables, columns that differ, phrases."""
+"""What the reports of several studies need: records by their fields, columns that differ, phrases."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 
 from ...errors import counted
 from ...results import ConfidenceInterval, UsedMetric
 from ...results.studies import StudyResult
-from ...results.studies.base import ErrorRate
-from ..cells import Table
-from ..pivot import Bold, Columns, Rows, fields, pivot
-from ..wording import ci, joined, number
+from ..wording import joined, number
 
 # How the names of tests with a margin begin: they have no other alternative.
 WITH_MARGIN = ("equivalence", "non-inferiority")
 # The tests whose shuffles may be a group.
 SHUFFLED = ("ar", "ar-studentized")
-# The marks of rates whose interval lies above or below the level.
-LIBERAL, CONSERVATIVE = "*", "†"
-# What bold type marks in tables of rates.
-BOLD_RATES = "rates whose interval lies above α"
 # What tables call the fields that identify a rate.
 HEADINGS = {
     "test": "Test", "adjustment": "Adjustment", "method": "Method", "differences": "Differences", "metric": "Metric",
     "null": "Null", "systems": "k", "size": "n", "runs": "Runs", "tasks": "Tasks", "correlation": "ρ", "run_sd": "τ",
     "margin": "Margin", "truth": "Truth",
 }  # fmt: skip
-# What the marks mean, for :func:`symbols_of`.
-MARKS = {LIBERAL: f"{LIBERAL}: the {{level}} lies above α.", CONSERVATIVE: f"{CONSERVATIVE}: it lies below α."}
 
 
 def with_arrow(metric: UsedMetric) -> str:
@@ -56,11 +45,6 @@ def percent_interval(interval: ConfidenceInterval | None, decimals: int) -> str:
     return "–" if interval is None else f"{in_percent(interval.low, decimals)} to {in_percent(interval.high, decimals)}"
 
 
-def half_width(interval: ConfidenceInterval) -> float:
-    """What stands after ±."""
-    return float(interval.high - interval.low) / 2
-
-
 def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
     """The cells of the share or the interval of shares with this name."""
 
@@ -69,25 +53,6 @@ def as_percent(name: str, decimals: int) -> Callable[[Any], str]:
         return (percent_interval if isinstance(value, ConfidenceInterval) else in_percent)(value, decimals)
 
     return shown
-
-
-def rate_decimals(simulations: int) -> int:
-    """The decimals of a rate in percent: as many as its Monte Carlo error allows, at least one.
-
-    >>> rate_decimals(1000), rate_decimals(10_000), rate_decimals(1_000_000)
-    (1, 2, 3)
-    """
-    return max(1, math.floor(math.log10(max(simulations, 1)) / 2))
-
-
-def mark_of(rate: ErrorRate) -> str:
-    """The mark of a rate; empty if the interval contains the level."""
-    return {"liberal": LIBERAL, "conservative": CONSERVATIVE}.get(rate.verdict, "")
-
-
-def alphas_of(rates: Iterable[Any]) -> list[float]:
-    """The levels of rates, in increasing order."""
-    return sorted({rate.alpha for rate in rates})
 
 
 def differing(records: Sequence[Any], names: Iterable[str]) -> list[str]:
@@ -114,64 +79,6 @@ def unit_of(study: StudyResult) -> str:
 def of_name(records: Iterable[Any], **values: Any) -> list[Any]:
     """The records with these values."""
     return [record for record in records if all(getattr(record, name) == value for name, value in values.items())]
-
-
-def cells_of(
-    rates: Sequence[Any], mark: Callable[[Any], str] = mark_of, plus_minus: bool = False
-) -> Callable[[Any], str]:
-    """The cells of rates: in percent with the mark, and perhaps with half the width of the interval after ±.
-
-    Liberal rates are bold, if they have a mark.
-    """
-    decimals = rate_decimals(min(rate.simulations for rate in rates))
-    # Spaces in place of marks that rates lack.
-    width = max(map(len, map(mark, rates)))
-
-    def cell(rate: Any) -> str:
-        shown = f"{in_percent(rate.rate, decimals)}{mark(rate):<{width}}"
-        if plus_minus:
-            shown += f" ±{in_percent(half_width(rate.confidence_interval), decimals)}"
-        return Bold(shown) if mark(rate) and rate.verdict == "liberal" else shown
-
-    return cell
-
-
-def rates_by_level(
-    rates: Sequence[Any],
-    title: str,
-    names: Sequence[str],
-    group: Sequence[str],
-    mark: Callable[[Any], str] = mark_of,
-    *,
-    own_interval: bool,
-    plus_minus: bool = False,
-) -> Table:
-    """A row for all rates that agree in some fields, and for each level the rate, perhaps with a column of intervals.
-
-    A line separates rows that differ in the fields of the ``group``.
-    """
-    cell, decimals = cells_of(rates, mark, plus_minus), rate_decimals(min(rate.simulations for rate in rates))
-    shown = 1 + own_interval
-
-    def cells(rate: Any) -> list[str]:
-        found = ["", ""] if rate is None else [cell(rate), percent_interval(rate.confidence_interval, decimals)]
-        return found[:shown]
-
-    columns = Columns("alpha", lambda alpha: [f"α={number(alpha)}", level_of(rates)][:shown], cells, alphas_of(rates))
-    return pivot(title, rates, Rows(fields(HEADINGS, names), group=attrgetter(*group)), columns, BOLD_RATES)
-
-
-def symbols_of(
-    rates: Sequence[Any], about: Mapping[str, str], mark: Callable[[Any], str] = mark_of, also: Iterable[str] = ()
-) -> str:
-    """The sentences about marks that occur, about fields in which the rates differ, and about those in ``also``."""
-    shown = {*map(mark, rates), *also, *differing(rates, [name for name in about if hasattr(rates[0], name)])}
-    return " ".join(text.format(level=level_of(rates)) for name, text in about.items() if name in shown)
-
-
-def level_of(rates: Sequence[Any]) -> str:
-    """What the intervals of rates are called."""
-    return ci(rates[0].confidence_interval.confidence_level)
 
 
 # What titles say of a field in which all records agree.

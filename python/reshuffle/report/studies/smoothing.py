@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ...errors import counted
 from ...grouping import grouped
@@ -14,12 +13,8 @@ from ..pivot import ends_cell, number_cell
 from ..plots.look import COLUMN, FAINT
 from ..wording import ci, joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key_above, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, key_above, label, looks, point
 from .shared import of_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 SYMBOLS = {"epsilon": "ε", "k": "K", "alpha": "α"}
 

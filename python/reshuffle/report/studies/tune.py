@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import counted
 from ...grouping import grouped
 from ...results.studies import TuningResult, TuningRun, TuningStep
 from ...results.studies.runs import RECOMMENDED_RUNS
 from ..cells import Table, decimals_for
-from ..pivot import Cells, Rows, number_cell, pivot
+from ..pivot import Cells, Rows, as_number, number_cell, pivot
 from ..plots.look import BETTER, FAINT, INK, MUTED
 from ..wording import joined, number
+from ..words import said
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, label
+from .figures import Axes, ColumnFigure, Figure, label
 from .run_sentences import deviation
 from .shared import with_arrow
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # More features than this are not shown: those whose weights are largest on average are.
 MOST_FEATURES = 20
@@ -35,8 +32,7 @@ SETS = {"dev": "Development", "test": "Test"}
 
 def _scores(result: TuningResult, name: str) -> list[float]:
     """The scores of all runs on ``dev`` or ``test``; empty without these lists."""
-    values = [run.dev_score if name == "dev" else run.test_score for run in result.runs]
-    return [value for value in values if value is not None]
+    return [value for run in result.runs if (value := getattr(run, f"{name}_score")) is not None]
 
 
 def _decimals(result: TuningResult) -> int:
@@ -55,35 +51,28 @@ def tables(result: TuningResult) -> Iterator[Table]:
     yield _summary(result).explained(SPREAD if len(result.runs) > 1 else "")
     if 1 < len(result.runs) <= MOST_RUNS:
         yield _runs(result)
-    if (weights := _weights(result)) is not None:
-        yield weights.explained(_left_out(result))
+    if found := _mean_weights(result):
+        yield _weights(result, found)
 
 
 SPREAD = "s: sample standard deviation of the runs' scores: s_dev on the development lists, s_test on the test lists."
 
 
-def _start(result: TuningResult, name: str) -> float | None:
-    """The score before tuning."""
-    start = result.start
-    return None if start is None else start.dev_score if name == "dev" else start.test_score
-
-
 def _summary(result: TuningResult) -> Table:
     """A row for each set of lists: the score before, and the scores of the runs."""
-    several, decimals = len(result.runs) > 1, _decimals(result)
-    spread = {"dev": result.s_dev, "test": result.s_test}
+    several, spec = len(result.runs) > 1, f".{_decimals(result)}f"
     scores = {name: own for name in SETS if (own := _scores(result, name))}
 
     def of_scores(function: Callable[[list[float]], float]) -> Callable[[str], str]:
-        return lambda name: f"{function(scores[name]):.{decimals}f}"
+        return lambda name: f"{function(scores[name]):{spec}}"
 
     cells: Cells = {
         "Lists": lambda name: SETS[name],
         "Sentences": lambda name: f"{result.plan.sentences[name]:,}",
         "Entries": lambda name: f"{result.plan.entries[name]:,}",
-        "Start": result.start is not None and (lambda name: number_cell(_start(result, name), f".{decimals}f")),
+        "Start": result.start is not None and (lambda name: as_number(f"{name}_score", spec)(result.start)),
         "Mean" if several else "Tuned": of_scores(fmean),
-        "s": several and (lambda name: deviation(spread[name], decimals + 1)),
+        "s": several and (lambda name: deviation(getattr(result, f"s_{name}"), _decimals(result) + 1)),
         "Lowest": several and of_scores(min),
         "Highest": several and of_scores(max),
     }
@@ -121,12 +110,9 @@ def _mean_weights(result: TuningResult) -> dict[str, list[float]]:
     return {name: found[name] for name in largest}
 
 
-def _weights(result: TuningResult) -> Table | None:
+def _weights(result: TuningResult, found: Mapping[str, list[float]]) -> Table:
     """A row for each feature: the weight, or its mean and spread over the runs."""
-    found = _mean_weights(result)
-    if not found:
-        return None
-    several = len(result.runs) > 1
+    several, n = len(result.runs) > 1, len(found)
 
     def of_weights(function: Callable[[list[float]], float], spec: str = ".4f") -> Callable[[str], str]:
         return lambda name: f"{function(found[name]):{spec}}"
@@ -139,108 +125,55 @@ def _weights(result: TuningResult) -> Table | None:
         "Lowest": several and of_weights(min),
         "Highest": several and of_weights(max),
     }
-    return pivot(f"Weights of {counted(len(found), 'feature')}", list(found)[:MOST_FEATURES], Rows(cells, n_names=1))
-
-
-def _left_out(result: TuningResult) -> str:
-    """How many features the table leaves out."""
-    n = len(_mean_weights(result))
-    if n <= MOST_FEATURES:
-        return ""
-    return (
+    left_out = (
         f"Weights: the {MOST_FEATURES} largest on average; JSON has all {n:,}, and a weights file of each run is "
         "written by --save."
     )
+    table = pivot(f"Weights of {counted(n, 'feature')}", list(found)[:MOST_FEATURES], Rows(cells, n_names=1))
+    return table.explained(left_out if n > MOST_FEATURES else "")
 
 
 def conclusions(result: TuningResult) -> Iterator[str]:
     """What was gained, how much runs differ, and what fixed lists cannot show."""
-    yield _gain(result)
-    if len(result.runs) == 1:
-        if result.plan.varies:
-            yield (
-                "One run cannot show how much scores depend on the seed (s_dev, s_test). Clark et al. 2011 recommend "
-                f"at least {RECOMMENDED_RUNS} runs (replications, --replications)."
-            )
-        return
-    yield from _instability(result)
-    if result.plan.varies:
-        yield _feedback(result)
-    if len(result.runs) < RECOMMENDED_RUNS and result.plan.varies:
-        yield f"Clark et al. 2011 recommend at least {RECOMMENDED_RUNS} runs."
-
-
-def _gain(result: TuningResult) -> str:
-    """The scores before and after."""
-    decimals = _decimals(result)
-    parts = []
-    for name, shown in SETS.items():
-        scores, before = _scores(result, name), _start(result, name)
-        if scores:
-            was = "" if before is None else f" (start: {before:.{decimals}f})"
-            parts.append(f"{fmean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
-    mean = " on average" if len(result.runs) > 1 else ""
-    return f"{result.plan.optimizer} reaches {result.metrics[0].name} {joined(parts)}{mean}."
-
-
-def _instability(result: TuningResult) -> Iterator[str]:
-    """How much runs differ."""
-    decimals, dev, test = _decimals(result) + 1, result.s_dev, result.s_test
-    if len({run.dev_score for run in result.runs}) == 1 and len({run.test_score for run in result.runs}) == 1:
-        yield "All runs have the same scores."
-        return
-    if dev is None or test is None or not result.plan.varies:
-        return
-    if test > dev:
-        chance = ", though with so few runs this may be chance" if len(result.runs) < FEW_RUNS else ""
-        yield (
-            f"Runs differ more on the test lists (s_test {deviation(test, decimals)}) than on the development lists "
-            f"(s_dev {deviation(dev, decimals)}){chance}: weights that are about equally good on one set need not be "
-            "so on another (Clark et al. 2011, 4.1)."
-        )
-    if test > 0:
-        yield (
-            "On the test lists, the difference between two runs has a standard deviation of "
-            f"{deviation(math.sqrt(2) * test, decimals)}, from the seed alone: compare several runs of each system "
-            "(reshuffle runs)."
-        )
-
-
-def _feedback(result: TuningResult) -> str:
-    """What fixed lists lack."""
-    decoder = result.plan.decoder
-    if decoder is None:
-        return (
-            "The lists are fixed, so s_dev is a lower bound: with a decoder in the loop, small differences in weights "
-            "also lead to other lists."
-        )
-    rounds = counted(result.plan.rounds, "round")
-    if decoder == "simulated":
-        return f"The decoder is simulated ({rounds}): its entries all come from fixed lists, so s_dev is a lower bound."
-    return f"The decoder made new lists for each run, in up to {rounds}, so s_dev includes their differences."
+    yield from said("tune", "conclusion", _values(result))
 
 
 def notes(result: TuningResult) -> Iterator[str]:
     """How weights were tuned."""
-    plan = result.plan
+    yield from said("tune", "note", _values(result))
+
+
+def _values(result: TuningResult) -> dict[str, Any]:
+    """What the templates of ``words/tune.toml`` depend on."""
+    plan, decimals, n, dev, test = result.plan, _decimals(result), len(result.runs), result.s_dev, result.s_test
+    reached = []
+    for name, shown in SETS.items():
+        scores, before = _scores(result, name), getattr(result.start, f"{name}_score", None)
+        if scores:
+            was = "" if before is None else f" (start: {before:.{decimals}f})"
+            reached.append(f"{fmean(scores):.{decimals}f} on the {shown.lower()} lists{was}")
+    same = len({run.dev_score for run in result.runs}) == len({run.test_score for run in result.runs}) == 1
     options = "; ".join(f"{name} {_value(value)}" for name, value in plan.options.items() if value != ())
-    yield f"{plan.optimizer}: {plan.about.rstrip('.')} ({plan.source}). Options: {options.replace('_', ' ')}."
-    if plan.sentence_metric:
-        yield f"Metric of single entries: {plan.sentence_metric}."
-    if len(result.runs) > 1:
-        if plan.varies:
-            yield f"Runs differ only in the seed, which decides the {plan.varies}."
-        elif plan.variants:
-            yield (
-                "Nothing is random: runs are variants with redundant features and slightly different numbers of "
-                "features in each step (Riezler & Maxwell 2005, 4.3). That they are equally good is an assumption."
-            )
-        else:
-            yield "This optimizer uses no random numbers, so all runs are the same."
-    if plan.rounds > 1:
-        yield "Entries: size of the joined lists after all rounds, in the run with the largest."
-    if len(result.runs) > MOST_RUNS:
-        yield f"JSON and CSV have the scores of all {counted(len(result.runs), 'run')}."
+    return {
+        **plan,
+        "score": result.metrics[0].name,
+        "reached": reached,
+        "n": n,
+        "one": n == 1,
+        "several": n > 1,
+        "few": n < FEW_RUNS,
+        "least": RECOMMENDED_RUNS,
+        "most": MOST_RUNS,
+        "same": same,
+        "unstable": not (same or dev is None or test is None) and bool(plan.varies),
+        "s_dev": dev,
+        "s_test": test,
+        "dev": deviation(dev, decimals + 1),
+        "test": deviation(test, decimals + 1),
+        "between": deviation(test and math.sqrt(2) * test, decimals + 1),
+        "method": plan.about.rstrip("."),
+        "chosen": options.replace("_", " "),
+    }
 
 
 def _value(value: Any) -> str:
@@ -249,10 +182,6 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple):
         return joined(map(str, value))
     return number(value) if isinstance(value, float) else str(value)
-
-
-def _with_test(records: Sequence[Any]) -> Sequence[Any]:
-    return [run for run in records if run.test_score is not None]
 
 
 # The share of the range of the values that is left free at each end.
@@ -337,7 +266,7 @@ FIGURES = {
         (),
         ReplicationsFigure,
         over="dev_score",
-        flat=_with_test,
+        flat=lambda runs: [run for run in runs if run.test_score is not None],
         needs="test lists",
     ),
     "course": Figure(

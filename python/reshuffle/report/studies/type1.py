@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,26 +12,9 @@ from ..cells import Table
 from ..plots.look import FAINT, INK, MUTED
 from ..wording import ci, joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key, key_above, label, looks, point
-from .shared import (
-    CONSERVATIVE,
-    LIBERAL,
-    alphas_of,
-    constant,
-    differing,
-    half_width,
-    in_common,
-    level_of,
-    mark_of,
-    of_name,
-    rates_by_level,
-    symbols_of,
-    tests_note,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from .figures import Axes, ColumnFigure, Figure, key, key_above, label, looks, point
+from .rates import CONSERVATIVE, LIBERAL, alphas_of, half_width, level_of, mark_of, rates_by_level, symbols_of
+from .shared import constant, differing, in_common, of_name, tests_note
 
 # What the methods of intervals are called.
 METHODS = {

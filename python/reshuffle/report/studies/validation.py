@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import counted
 from ...results import ConfidenceInterval
@@ -18,12 +18,8 @@ from ..pivot import Cells, Columns, Rows, as_number, number_cell, pivot
 from ..plots.look import MUTED
 from ..wording import ci, joined, number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, key, label, looks, point
+from .figures import Axes, ColumnFigure, Figure, key, label, looks, point
 from .shared import band_name, constant, gap_name, in_percent, of_keys, of_name, percent_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # The mark of sizes with fewer than ten samples, and the largest number of pairs that reports for people list.
 FEW, MOST_PAIRS = "†", 36

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +12,11 @@ from ...grouping import grouped
 from ...results.studies import SequentialLook, SequentialVerdict, StudyResult
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS, WatchPlan
 from ..cells import Table, decimals_for, decimals_in_column, equation, pvalue_cell, signed
-from ..pivot import Cells, Rows, pivot
+from ..pivot import Cells, Rows, as_number, pivot
 from ..plots.look import INK, MUTED
 from ..wording import number
 from .base import StudyReport
-from .figures import ColumnFigure, Figure, label
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .figures import Axes, ColumnFigure, Figure, label
 
 
 def _verdicts(study: StudyResult[WatchPlan]) -> tuple[SequentialVerdict, ...]:
@@ -40,9 +36,13 @@ def _level(study: StudyResult[WatchPlan]) -> str:
 def tables(study: StudyResult[WatchPlan]) -> Iterator[Table]:
     """The verdicts; and the course, if there is one pair under one metric."""
     verdicts = _verdicts(study)
-    cells: Cells = {"System": lambda each: each.system, "Metric": lambda each: each.metric, **_known(study, verdicts)}
-    cells["Verdict"] = lambda each: each.verdict
-    cells["after"] = lambda each: "–" if each.decided_at is None else f"{each.decided_at:,}"
+    cells: Cells = {
+        "System": "system",
+        "Metric": "metric",
+        **_known(study, verdicts),
+        "Verdict": "verdict",
+        "after": as_number("decided_at", ","),
+    }
     yield pivot(title(study), verdicts, Rows(cells, n_names=2))
     if len(verdicts) == 1:
         yield _course(study)
@@ -59,21 +59,24 @@ def _known(study: StudyResult[WatchPlan], records: Sequence[SequentialVerdict | 
         ends = [end for end in (each.low, each.high) if end is not None]
         return [signed(value, decimals[each.metric]) for value in (each.difference, *ends)]
 
-    cells: Cells = {"Δ": lambda each: shown(each)[0]}
-    if any(each.low is not None for each in verdicts):
-        cells[_level(study)] = lambda each: " to ".join(shown(each)[1:]) or "–"
-    if any(each.pvalue is not None for each in verdicts):
-        cells["p"] = lambda each: "–" if each.pvalue is None else pvalue_cell(each.pvalue)
-    return cells
+    has_interval, has_p = (any(getattr(each, name) is not None for each in verdicts) for name in ("low", "pvalue"))
+    return {
+        "Δ": lambda each: shown(each)[0],
+        _level(study): has_interval and (lambda each: " to ".join(shown(each)[1:]) or "–"),
+        "p": has_p and (lambda each: "–" if each.pvalue is None else pvalue_cell(each.pvalue)),
+    }
 
 
 def _course(study: StudyResult[WatchPlan]) -> Table:
     """The looks at the only pair under the only metric."""
     looks: Sequence[SequentialLook] = study.tables["looks"]
-    cells: Cells = {"Units": lambda look: f"{look.units:,}", **_known(study, looks)}
-    if looks[0].boundary is not None:
-        cells["|z|"] = lambda look: f"{abs(look.z or 0):.2f}"
-        cells["boundary"] = lambda look: f"{look.boundary:.2f}"
+    planned = looks[0].boundary is not None
+    cells: Cells = {
+        "Units": "units",
+        **_known(study, looks),
+        "|z|": planned and (lambda look: f"{abs(look.z or 0):.2f}"),
+        "boundary": planned and as_number("boundary", ".2f"),
+    }
     return pivot("Looks", looks, Rows(cells, n_names=1))
 
 
