@@ -197,6 +197,7 @@ def _of_task(gate: Gate, task: GateTask, part: str) -> str:
         **as_dict(task),
         "name": task.name,
         "is_primary": task.is_primary,
+        "seeks_regressions": gate.rule == "no-regression",
         "is_within": _is_within(task),
         "may_be_within": task.margin is not None and task.bound is not None and task.loss < task.margin,
         "n_all": task.n_units + task.n_missing,
@@ -329,20 +330,9 @@ def _tasks(gate: Gate) -> Table:
         cells.append(_signed(task, task.difference))
         if margins:
             cells += ["" if task.bound is None else _signed(task, task.bound), _margin(task)]
-        cells += [pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), result_of(gate, task)]
+        cells += [pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), _of_task(gate, task, "result")]
         table.add([*[task.test_set, task.metric][-len(names) :], *cells])
     return table
-
-
-def result_of(gate: Gate, task: GateTask) -> str:
-    """The result of a task in a word or two."""
-    if not task.has_enough:
-        return "too few"
-    if gate.rule == "no-regression" or not task.is_shown:
-        return "worse" if task.is_worse else "not shown worse" if gate.rule == "no-regression" else "inconclusive"
-    if task.is_primary:
-        return "better"
-    return "worse, within margin" if task.is_worse else "within margin"
 
 
 def _lost(gate: Gate) -> Iterator[Table]:
@@ -395,8 +385,7 @@ def gate_as_junit(gate: Gate) -> str:
             said = _plain(_of_task(gate, task, "reason"))
             failure = ElementTree.SubElement(case, "failure", type=failed[n], message=said)
             failure.text = f"{failed[n].upper()}: {said}."
-        values = _of_task(gate, task, "with_margin")
-        ElementTree.SubElement(case, "system-out").text = f"{result_of(gate, task)}: {values}"
+        ElementTree.SubElement(case, "system-out").text = _of_task(gate, task, "with_result")
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
