@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 from xml.etree import ElementTree
@@ -25,17 +26,13 @@ from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS, template_of
 from .wording import joined, left_out, named, number, percent
-from .words import Template, words
+from .words import sentence
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
+_said = partial(sentence, "gate")
 # With fewer units, tests of margins under metrics that are not means of segment scores are liberal.
 NEAR_LEVEL = 500
-
-
-def _said(kind: str, part: str, **values: Any) -> str:
-    """A sentence of ``words/gate.toml``."""
-    return Template(words("gate")[kind]).filled(part, values)
 
 
 def gate_document(gate: Gate, layout: Layout) -> Document:
