@@ -62,7 +62,9 @@ def figure_of(
         made: Figure = axes_of(only, width=width, height=height).figure  # type: ignore[assignment]
         return made
     order = _shared_order(kind, panels)
-    if order and stacked_height(drawings.values()) > STACKED and _has_same_rows(kind, panels, options.get("baseline")):
+    # A forest has no row of its baseline, which may be another system in each panel.
+    has_same_rows = kind != "forest" or (options.get("baseline") or next(iter(panels.values()))[0].baseline) is not None
+    if order and has_same_rows and stacked_height(drawings.values()) > STACKED:
         beside = len(panels) if len(panels) <= MOST_BESIDE else 3
     # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
     if order and (beside > 1 or kind != "ranking"):
@@ -81,12 +83,6 @@ def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]]
     if any({*other.systems} != {*comparison.systems} for other, _ in others):
         return ()
     return (*View.from_options(comparison, metric, None, None).scores,)
-
-
-def _has_same_rows(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> bool:
-    """Whether all panels have the same rows: a forest has none of its baseline."""
-    comparison, _ = next(iter(panels.values()))
-    return kind != "forest" or (baseline or comparison.baseline) is not None
 
 
 def _drawing(
