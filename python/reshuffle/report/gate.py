@@ -423,9 +423,7 @@ def _history(gate: Gate, trend: Trend) -> tuple[str, str]:
         x=_place(0, trend.n_runs - 1, 72, WIDTH - 16),
         y=_place(low, high, 120, 16),
     )
-    dashed = "" if limit is None else "; dashed: worse by the margin"
-    about = f"Scores of {trend.task} in {trend.n_runs} runs, the earliest on the left; line: the last baseline{dashed}"
-    return svg, about
+    return svg, _said("figure", "history", task=trend.task, n_runs=trend.n_runs, has_margin=limit is not None)
 
 
 # The width of figures and of the names in that of all tasks, the most tasks that it shows, the end of its scale in
@@ -465,16 +463,9 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     ticks = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
     scale = {"low": low, "high": high, "left": left, "right": right, "ticks": ticks}
     svg = _svg("tasks.svg.j2", rows=rows, x=_place(low, high, left, right), **scale)
-    about = "Dot: Δ (filled if it decides)"
-    if any(task.bound is not None for task in shown):
-        about += "; line: to its bound"
-    if any(task.margin for task in shown):
-        by_what = "margins" if all(task.margin for task in shown) else "margins or, without one, standard errors"
-        about += f"; dashed: \N{MINUS SIGN}margin (rows scaled to their {by_what})"
-    else:
-        about += " (rows scaled to their standard errors)"
+    n_margins, has_bounds = sum(bool(task.margin) for task in shown), any(task.bound is not None for task in shown)
     more = len(tasks) - len(shown)
-    return svg, about + (f". {more:,} more" if more else "")
+    return svg, _said("figure", "tasks", n=len(shown), n_margins=n_margins, has_bounds=has_bounds, more=more)
 
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:
