@@ -59,7 +59,7 @@ def series(pair: tuple[str, str], swapped: bool, simulations: int) -> list[str]:
         sample = CountSample.from_counts(metric, np.ascontiguousarray(drawn))
         for column, first_look in COLUMNS.items():
             options = WatchOptions(method="asymptotic", first_look=first_look, workers=1)
-            found[column].append(decided_at(Hypothesis(sample, 1, ALPHA, options)))
+            found[column].append(decided_at(Hypothesis(sample, ALPHA, options)))
         z = (sample.scores[0] - sample.scores[1]) / np.sqrt(sample.linear.variance(0, 1))
         found["once"].append(LENGTH if abs(z) >= -float(ndtri(ALPHA / 2)) else None)
     name = " and ".join(each.split(".")[0] for each in pair) + (", swapped" if swapped else "")

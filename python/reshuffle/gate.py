@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime, timezone
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +40,13 @@ from .metrics.base import Metric, Scores
 from .metrics.black_box import CorpusFunction
 from .metrics.precomputed import SegmentScores
 from .names import metric_key
-from .options.declare import called_with, taken
+from .options.declare import called_with
 from .options.gate import Gate as GateOptions
 from .options.gate import Gated, Margin, of_test_set
 from .options.groups import ONLY
 from .options.inputs import AnySet
 from .progress import reported
-from .resampling import CountSample, Replicates, Sample, TextSample
+from .resampling import CountSample, Sample, TextSample
 from .resampling.counting import Data, check_only, check_reachable, metrics_named, plain_number
 from .resampling.influence import contributions
 from .results import Gate, GateTask, LostSegment
@@ -152,48 +152,39 @@ def _by_replicates(sets: Mapping[str, SetData], names: tuple[str, str], rule: Ga
             resampled.append(design.count(each.data, replace(each.units, source=None), seed))
     replicates = [each.replicates for each in resampled]
     hypotheses = Hypotheses.from_pairs([PAIR], len(metrics) // len(sets), len(sets), "all")
-    outcome = run_tests(design.plan, replicates, hypotheses)
+    worse = run_tests(design.plan, replicates, hypotheses)
     better = _better(rule, resampled, hypotheses, metrics)
-    tasks = []
+    tasks: list[GateTask] = []
     for t, (name, on) in enumerate(zip(sets, resampled, strict=True)):
         at = np.flatnonzero(hypotheses.test_set == t)
-        own, of_better = outcome.take(at), None if better is None else better.take(at)
+        own, of_better = worse.take(at), None if better is None else better.take(at)
         with on_test_set(name):
-            tested = [*_tested(name, on, rule, given[name], own, design.plan.test.name, of_better)]
-        adjusted = own.pvalue if own.adjusted is None else own.adjusted
-        tasks += [task.judged(float(p), len(metrics), rule.alpha) for task, p in zip(tested, adjusted, strict=True)]
+            tasks += _tested(name, on, rule, given[name], own, design.plan.test.name, of_better, len(metrics))
     # Of texts, another warning says so.
     if all(task.n_differing == 0 for task in tasks) and all(each.data.corpus is None for each in sets.values()):
         warn(f"{names[0]} and {names[1]} have the same scores on every {tasks[0].unit}: was a file passed twice?")
-    lines = [*_lines(sets), *(part for each in replicates for part in _units_in(each))]
-    return _decided(names, tasks, rule, resampling, lines, _digest(resampled))
-
-
-def _lines(sets: Mapping[str, SetData]) -> list[str]:
-    """The signatures of the metrics of all test sets."""
-    return [m.signature(each.data.n_references) for each in sets.values() for m in each.data.metrics]
-
-
-def _units_in(replicates: Replicates) -> list[str]:
-    """The resampling units and strata of a test set, for the signature."""
-    sample, strata = replicates.samples[0], replicates.strata
-    return signature.for_units(sample.unit, sample.n_units, None if strata is None else strata.n_strata)
+    lines = _signatures(sets)
+    for on in resampled:
+        sample, strata = on.replicates.samples[0], on.replicates.strata
+        lines += signature.for_units(sample.unit, sample.n_units, None if strata is None else strata.n_strata)
+    adjusted = worse.pvalue if worse.adjusted is None else worse.adjusted
+    return _decided(names, tasks, adjusted, rule, resampling, lines, _counts(resampled))
 
 
 def _by_labels(sets: Mapping[str, SetData], names: tuple[str, str], rule: Gated, resampling: Resampling) -> Gate:
     """The gate of people's labels: a task on each test set, without draws."""
     resampling.announce(step for each in sets.values() for step in each.data.counting_steps(2))
-    on_sets = on_each(
-        sets, lambda name, on: _LabelledSet.of(name, on, rule, of_test_set(rule.margin, name, sets), resampling)
-    ).values()
-    adjusted = holm(np.array([on.task.worse_pvalue for on in on_sets]))
-    tasks = [on.task.judged(float(p), len(on_sets), rule.alpha) for on, p in zip(on_sets, adjusted, strict=True)]
-    digest = hashlib.sha256()
-    for on in on_sets:
-        for values in on.scores:
-            digest.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    lines = [*_lines(sets), f"human:{rule.human}", *dict.fromkeys(part for on in on_sets for part in on.sampled)]
-    return _decided(names, tasks, rule, replace(resampling, n_resamples=0), lines, digest.hexdigest())
+    found = on_each(sets, lambda name, on: _labelled(name, on, rule, sets, resampling)).values()
+    tasks, scores, sampled = zip(*found, strict=True)
+    adjusted = holm(np.array([task.worse_pvalue for task in tasks]))
+    lines = [*_signatures(sets), f"human:{rule.human}", *dict.fromkeys(part for each in sampled for part in each)]
+    values = (np.ascontiguousarray(own, dtype="<f8").tobytes() for each in scores for own in each)
+    return _decided(names, tasks, adjusted, rule, replace(resampling, n_resamples=0), lines, values)
+
+
+def _signatures(sets: Mapping[str, SetData]) -> list[str]:
+    """Those of the metrics of all test sets."""
+    return [m.signature(each.data.n_references) for each in sets.values() for m in each.data.metrics]
 
 
 def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
@@ -345,122 +336,94 @@ def _better(
     return run_tests(plan, [each.replicates for each in resampled], replace(hypotheses, family=hypotheses.metric))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    """What is known of a task alone: fields of :class:`~reshuffle.GateTask`, and the test of its margin."""
+def _task(rule: Gated, n_tasks: int, of_margin: MarginOutcome | None, error: float | None, **known: Any) -> GateTask:
+    """One of so many tasks, before its p is adjusted for the others (:func:`_decided`).
 
-    test_set: str
-    metric: str
-    higher_is_better: bool
-    unit: str
-    n_units: int
-    n_differing: int
-    baseline_score: float
-    system_score: float
-    difference: float
-    standard_error: float | None
-    margin: float | None
-    given_margin: str | None
-    of_margin: MarginOutcome | None
-    worse_test: str
-    worse_pvalue: float
-    better_pvalue: float | None
-    lost: tuple[LostSegment, ...] = ()
-    n_lost: int | None = None
-    n_missing: int = 0
+    ``error`` is the standard error by the delta method, and ``known`` has the fields that need no decision.
+    """
+    test, margin_p, bound, own_error = of_margin or (None, None, None, None)
+    p = known["better_pvalue"] if margin_p is None else margin_p
+    has_enough = known["n_units"] >= FEWEST
+    return GateTask(
+        **known,
+        standard_error=error if own_error is None else own_error,
+        bound=bound,
+        margin_test=test,
+        margin_pvalue=margin_p,
+        worse_adjusted_pvalue=known["worse_pvalue"],
+        has_enough=has_enough,
+        is_shown=has_enough and (p is None or p <= rule.alpha),
+        is_worse=False,
+        detectable=detectable_factor(rule.alpha / n_tasks, POWER, "worse") * error if error else None,
+        more_units=None,
+    )
 
-    def judged(self, adjusted: float, n_tasks: int, alpha: float) -> GateTask:
-        """The record. ``adjusted`` is p of being worse, adjusted for so many tasks on all test sets."""
-        test, margin_p, bound, own_error = self.of_margin or (None, None, None, None)
-        error, p = self.standard_error, self.better_pvalue if margin_p is None else margin_p
-        has_enough = self.n_units >= FEWEST
-        return taken(
-            GateTask,
-            self,
-            standard_error=error if own_error is None else own_error,
-            bound=bound,
-            margin_test=test,
-            margin_pvalue=margin_p,
-            worse_adjusted_pvalue=adjusted,
-            has_enough=has_enough,
-            is_shown=has_enough and (p is None or p <= alpha),
-            is_worse=has_enough and adjusted <= alpha,
-            detectable=detectable_factor(alpha / n_tasks, POWER, "worse") * error if error else None,
-            more_units=None,
+
+def _labelled(
+    name: str, on: SetData, rule: Gated, sets: Collection[str], resampling: Resampling
+) -> tuple[GateTask, list[Scores], list[str]]:
+    """What people's labels on a test set say, with the help of the only predictor.
+
+    Also the labels and the predictions, (2, S) of both systems, and the unit and the strata for the signature.
+    """
+    data, label = on.data, str(rule.human)
+    (at,) = labels_among(data, [label])
+    others = [m for m in range(len(data.labels)) if m != at]
+    if len(others) > 1:
+        raise InputError(
+            f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
+            "which is chosen beforehand: leave out the others"
         )
-
-
-class _LabelledSet(NamedTuple):
-    """A test set with people's labels."""
-
-    task: _Task
-    """What they say, with the help of the only predictor."""
-    scores: Sequence[Scores]
-    """Of each metric, labels or predictions of both systems, the baseline's first: (2, S)."""
-    sampled: Sequence[str]
-    """The unit and the number of strata, for the signature."""
-
-    @classmethod
-    def of(
-        cls, name: str, on: SetData, rule: Gated, margins: Iterable[Mapping[str, Margin]], resampling: Resampling
-    ) -> _LabelledSet:
-        """Check the labels and the margin, and estimate."""
-        data, label = on.data, str(rule.human)
-        (at,) = labels_among(data, [label])
-        others = [m for m in range(len(data.labels)) if m != at]
-        if len(others) > 1:
-            raise InputError(
-                f"{listed([data.labels[m] for m in others])} could predict {label}, but a gate takes one predictor, "
-                "which is chosen beforehand: leave out the others"
-            )
-        design = LabelUnits.of(on.units, data.n_segments)
-        scores = scores_by_segment(data, data.count(data.names, resampling))
-        base, system, difference = (
-            Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
-            for question in ((0,), (1,), (1, 0))
+    design = LabelUnits.of(on.units, data.n_segments)
+    scores = scores_by_segment(data, data.count(data.names, resampling))
+    base, system, difference = (
+        Question.of(scores[at][None], [scores[m] for m in others], *question).answers(design)[-1]
+        for question in ((0,), (1,), (1, 0))
+    )
+    if any(is_selected(each.shift_pvalue, 2) for each in (base, system)):
+        warn(
+            f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
+            "chance: if they were not drawn at random, the verdict means nothing"
         )
-        if any(is_selected(each.shift_pvalue, 2) for each in (base, system)):
-            warn(
-                f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
-                "chance: if they were not drawn at random, the verdict means nothing"
-            )
-        sampled = [f"unit:{design.unit}", *([] if design.strata is None else [f"strata:{design.strata.n_strata}"])]
-        # Where labels and predictor are the same for both systems on all segments, no test is needed.
-        is_identical = not any(np.nan_to_num(new - old).any() for old, new in scores)
-        higher_is_better = data.metrics[at].higher_is_better
-        sign = 1 if higher_is_better else -1
-        better = replace(difference, mean=sign * difference.mean)
-        given, labels = _given_margins(data, rule, margins, [at])[at], scores[at]
-        margin = of_margin = None
-        if given is not None:
-            known = [own[~np.isnan(own)] for own in labels]
-            means = base.mean, system.mean
-            deviation = float(known[0].std(ddof=1))
-            margin = _in_points(given, data.metrics[at], label, name, means, known, lambda: deviation)
-            of_margin = MarginOutcome("t-test", 0.0, 0.0)
-            if not is_identical:
-                bound = sign * better.interval(1 - 2 * rule.alpha)[0]
-                of_margin = MarginOutcome("t-test", better.pvalue_above(-margin), bound)
-        differ = labels[1] - labels[0]
-        task = _Task(
-            test_set=name,
-            metric=label,
-            higher_is_better=higher_is_better,
-            unit=f"labelled {design.unit}",
-            n_units=difference.n,
-            n_differing=int((differ[~np.isnan(differ)] != 0).sum()),
-            baseline_score=base.mean,
-            system_score=system.mean,
-            difference=difference.mean,
-            standard_error=difference.standard_error if difference.is_tested or is_identical else None,
-            margin=margin,
-            given_margin=None if given is None else str(given),
-            of_margin=of_margin,
-            worse_test="t-test",
-            worse_pvalue=replace(better, mean=-better.mean).pvalue_above(0.0),
-            better_pvalue=better.pvalue_above(0.0) if rule.primary else None,
-        )
-        return cls(task, scores, sampled)
+    # Where labels and predictor are the same for both systems on all segments, no test is needed.
+    is_identical = not any(np.nan_to_num(new - old).any() for old, new in scores)
+    higher_is_better = data.metrics[at].higher_is_better
+    sign = 1 if higher_is_better else -1
+    better = replace(difference, mean=sign * difference.mean)
+    given = _given_margins(data, rule, of_test_set(rule.margin, name, sets), [at])[at]
+    margin = of_margin = None
+    known = [own[~np.isnan(own)] for own in scores[at]]
+    if given is not None:
+        means, deviation = (base.mean, system.mean), float(known[0].std(ddof=1))
+        margin = _in_points(given, data.metrics[at], label, name, means, known, lambda: deviation)
+        of_margin = MarginOutcome("t-test", 0.0, 0.0)
+        if not is_identical:
+            bound = sign * better.interval(1 - 2 * rule.alpha)[0]
+            of_margin = MarginOutcome("t-test", better.pvalue_above(-margin), bound)
+    differ = scores[at][1] - scores[at][0]
+    task = _task(
+        rule,
+        len(sets),
+        of_margin,
+        difference.standard_error if difference.is_tested or is_identical else None,
+        test_set=name,
+        metric=label,
+        higher_is_better=higher_is_better,
+        unit=f"labelled {design.unit}",
+        n_units=difference.n,
+        n_differing=int((differ[~np.isnan(differ)] != 0).sum()),
+        baseline_score=base.mean,
+        system_score=system.mean,
+        difference=difference.mean,
+        margin=margin,
+        given_margin=None if given is None else str(given),
+        worse_test="t-test",
+        worse_pvalue=replace(better, mean=-better.mean).pvalue_above(0.0),
+        better_pvalue=better.pvalue_above(0.0) if rule.primary else None,
+        lost=(),
+    )
+    strata = [] if design.strata is None else [f"strata:{design.strata.n_strata}"]
+    return task, scores, [f"unit:{design.unit}", *strata]
 
 
 def _tested(
@@ -471,8 +434,9 @@ def _tested(
     worse: Outcome,
     worse_test: str,
     better: Outcome | None,
-) -> Iterator[_Task]:
-    """What is known of each metric on a test set. ``worse`` and ``better`` are the tests that have no margin."""
+    n_tasks: int,
+) -> Iterator[GateTask]:
+    """Each metric on a test set. ``worse`` and ``better`` are the tests that have no margin."""
     data = on.data
     assert isinstance(data, Data)
     margins = [
@@ -488,7 +452,11 @@ def _tested(
         (error,) = standard_errors(on.replicates, m, [PAIR])
         n_differing, lost, n_lost = _lost(on, m, ids)
         rounded, written = sample.round_score, given[m]
-        yield _Task(
+        yield _task(
+            rule,
+            n_tasks,
+            None if of_margin is None else of_margin._replace(bound=rounded(of_margin.bound)),
+            float(error) if math.isfinite(error) else None,
             test_set=name,
             metric=data.labels[m],
             higher_is_better=sample.metric.higher_is_better,
@@ -498,10 +466,8 @@ def _tested(
             baseline_score=rounded(float(sample.scores[base])),
             system_score=rounded(float(sample.scores[new])),
             difference=rounded(float(sample.scores[new] - sample.scores[base])),
-            standard_error=float(error) if math.isfinite(error) else None,
             margin=margins[m],
             given_margin=None if written is None else str(written),
-            of_margin=None if of_margin is None else of_margin._replace(bound=rounded(of_margin.bound)),
             worse_test=(worse.test[m] if worse.test is not None else "") or worse_test,
             worse_pvalue=float(worse.pvalue[m]),
             better_pvalue=None if better is None or m not in primary else float(better.pvalue[m]),
@@ -580,7 +546,12 @@ def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[
         return n_differing, (), None
     losses = -values if sample.metric.higher_is_better else values
     most = [int(unit) for unit in np.argsort(-losses, kind="stable")[:MOST_LOST] if losses[unit] > 0]
-    scored, scores = sample.scored_units([new, base]), _unit_scores(on, m)
+    scored, by_segment = sample.scored_units([new, base]), on.by_segment[m]
+    # Of each segment or document: (2, units), the baseline's first.
+    if on.documents is None:
+        scores = by_segment.segment_scores(on.names)
+    else:
+        scores = by_segment.document_scores(on.documents)[list(by_segment.rows_of([PAIR])[0][::-1])]
     found = []
     for unit in most:
         at = unit if scored is None else int(scored[unit])
@@ -592,64 +563,59 @@ def _lost(on: Resampled, m: int, ids: Sequence[str] | None) -> tuple[int, tuple[
     return n_differing, tuple(found), n_lost
 
 
-def _unit_scores(on: Resampled, m: int) -> Scores:
-    """The scores of each segment or document: (2, units), the baseline's first."""
-    by_segment = on.by_segment[m]
-    if on.documents is None:
-        return by_segment.segment_scores(on.names)
-    ((new, base),) = by_segment.rows_of([PAIR])
-    return by_segment.document_scores(on.documents)[[base, new]]
-
-
 def _decided(
     names: tuple[str, str],
     tasks: Sequence[GateTask],
+    adjusted: Scores,
     rule: Gated,
     resampling: Resampling,
     lines: Sequence[str],
-    digest: str,
+    digested: Iterable[bytes],
 ) -> Gate:
-    """The verdict, and what would be enough for another one."""
+    """The verdict, and what would be enough for another one. ``adjusted``: p of being worse, for all tasks."""
     with_margin = [task for task in tasks if task.margin is not None]
     rooms = [math.inf if task.room is None and task.standard_error == 0 else task.room for task in with_margin]
     known = [room for room in rooms if room is not None]
     # The rule superior does not allow equal systems.
     has_power = rule.rule == "non-inferior" and len(known) == len(tasks) and all(task.has_enough for task in tasks)
     needed = needed_room(len(tasks), rule.alpha) if has_power else None
-    if needed is not None:
-        tasks = [
-            task if task.room is None else replace(task, more_units=more_units(task.n_units, task.room, needed))
-            for task in tasks
-        ]
+    judged = tuple(
+        replace(
+            task,
+            worse_adjusted_pvalue=p,
+            is_worse=task.has_enough and p <= rule.alpha,
+            more_units=more_units(task.n_units, task.room, needed) if needed and task.room else None,
+        )
+        for task, p in zip(tasks, adjusted.tolist(), strict=True)
+    )
     margins = [task.margin for task in with_margin if task.margin is not None]
+    digest = hashlib.sha256()
+    for part in digested:
+        digest.update(part)
     return Gate(
-        verdict=verdict_of(rule.rule, tasks),
+        verdict=verdict_of(rule.rule, judged),
         rule=rule.rule,
         alpha=rule.alpha,
         baseline=names[0],
         system=names[1],
-        tasks=tuple(tasks),
+        tasks=judged,
         allowed_if_equal=allowed_if_equal(known, rule.alpha) if has_power else None,
         needed_room=needed,
         n_resamples=resampling.n_resamples,
         seed=resampling.seed,
-        digest=digest,
+        digest=digest.hexdigest(),
         trends=(),
         signature=signature.for_gate(lines, rule.rule, margins, rule.alpha, resampling.n_resamples, resampling.seed),
         version=_core.VERSION,
     )
 
 
-def _digest(resampled: Sequence[Resampled]) -> str:
-    """SHA-256 of the counts, or texts, of both systems on all test sets."""
-    digest = hashlib.sha256()
-    for each in resampled:
-        for sample in each.by_segment:
-            if isinstance(sample, TextSample):
-                digest.update(repr(sample.systems).encode("utf-8", "surrogatepass"))
-                continue
-            alone, rows = sample.alone(list(sample.rows_of([PAIR])[0]))
-            assert isinstance(alone, CountSample)
-            for row in rows:
-                digest.update(np.ascontiguousarray(alone.stored[row], dtype="<i8").tobytes())
-    return digest.hexdigest()
+def _counts(resampled: Sequence[Resampled]) -> Iterator[bytes]:
+    """The counts, or texts, of both systems on all test sets."""
+    for sample in (sample for each in resampled for sample in each.by_segment):
+        if isinstance(sample, TextSample):
+            yield repr(sample.systems).encode("utf-8", "surrogatepass")
+            continue
+        alone, rows = sample.alone(list(sample.rows_of([PAIR])[0]))
+        assert isinstance(alone, CountSample)
+        yield from (np.ascontiguousarray(alone.stored[row], dtype="<i8").tobytes() for row in rows)

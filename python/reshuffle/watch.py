@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from attrs import evolve
@@ -157,8 +157,6 @@ class Hypothesis:
 
     sample: CountSample
     """The counts of the system and the baseline."""
-    sign: int
-    """−1 if lower scores are better."""
     alpha: float
     options: WatchOptions
 
@@ -228,17 +226,16 @@ def _first(reached: NDArray[np.bool_]) -> int | None:
     return int(reached.argmax()) if reached.any() else None
 
 
-def _unit_by_unit(hypothesis: Hypothesis) -> tuple[Looks, dict[str, Any]]:
-    """The looks to show, and at each of them what follows from the log e-values after each unit."""
-    wealth = WEALTH[hypothesis.options.method](hypothesis)
+def _unit_by_unit(hypothesis: Hypothesis) -> Path:
+    """What follows from the log e-values after each unit, at the looks to show."""
+    wealth, n = WEALTH[hypothesis.options.method](hypothesis), hypothesis.n_units
     largest = np.maximum.accumulate(wealth)
     first = _first(largest >= -math.log(hypothesis.alpha))
     decided_at = None if first is None else first + 1
-    looks = _with(_spread(hypothesis.n_units), decided_at)
-    means = np.cumsum(hypothesis.values) / np.arange(1, hypothesis.n_units + 1)
-    known = {"differences": means, "pvalues": np.exp(-np.maximum(largest, 0))}
-    at_looks = {name: each[looks - 1] for name, each in known.items()}
-    return looks, {**at_looks, "decided_at": decided_at, "log_evalue": float(wealth[-1])}
+    looks = _with(_spread(n), decided_at)
+    means, p = np.cumsum(hypothesis.values) / np.arange(1, n + 1), np.exp(-np.maximum(largest, 0))
+    known = means[looks - 1], None, None, p[looks - 1]
+    return Path(looks, *known, decided_at=decided_at, log_evalue=float(wealth[-1]))
 
 
 def _bets(hypothesis: Hypothesis) -> Scores:
@@ -249,10 +246,9 @@ def _bets(hypothesis: Hypothesis) -> Scores:
 
 
 def _betting(hypothesis: Hypothesis) -> Path:
-    looks, known = _unit_by_unit(hypothesis)
-    scaled, scale = _scaled(hypothesis)
-    ends = sequential.betting_interval(scaled, hypothesis.alpha, looks, hypothesis.options.threads)
-    return Path(looks, low=ends[0] * scale, high=ends[1] * scale, **known)
+    path, (scaled, scale) = _unit_by_unit(hypothesis), _scaled(hypothesis)
+    low, high = sequential.betting_interval(scaled, hypothesis.alpha, path.units, hypothesis.options.threads)
+    return path._replace(low=low * scale, high=high * scale)
 
 
 def _scaled(hypothesis: Hypothesis) -> tuple[Scores, float]:
@@ -267,11 +263,6 @@ def _scaled(hypothesis: Hypothesis) -> tuple[Scores, float]:
                 f"the bounds {low:g} and {high:g}: give the lowest and the highest possible score"
             )
     return hypothesis.values / (high - low), high - low
-
-
-def _sign(hypothesis: Hypothesis) -> Path:
-    looks, known = _unit_by_unit(hypothesis)
-    return Path(looks, **known)
 
 
 def _asymptotic(hypothesis: Hypothesis) -> Path:
@@ -310,7 +301,7 @@ def _planned(hypothesis: Hypothesis) -> Path:
 
 METHODS: Mapping[str, Callable[[Hypothesis], Path]] = {
     "betting": _betting,
-    "sign": _sign,
+    "sign": _unit_by_unit,
     "asymptotic": _asymptotic,
     "obrien-fleming": _planned,
     "pocock": _planned,
@@ -324,9 +315,9 @@ WEALTH: Mapping[str, Callable[[Hypothesis], Scores]] = {
 
 def decided_at(hypothesis: Hypothesis) -> int | None:
     """After how many units a difference is shown."""
-    if hypothesis.options.method in WEALTH:  # without the interval
-        return _unit_by_unit(hypothesis)[1]["decided_at"]  # type: ignore[no-any-return]
-    return METHODS[hypothesis.options.method](hypothesis).decided_at
+    method = hypothesis.options.method
+    path_of = _unit_by_unit if method in WEALTH else METHODS[method]  # without the interval
+    return path_of(hypothesis).decided_at
 
 
 def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) -> StudyResult[WatchPlan]:
@@ -334,18 +325,18 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
     base = 0 if options.baseline is None else data.names.index(options.baseline)
     pairs = pairs_of(len(data.names), base)
     alpha = options.alpha if options.adjust == E_BH else options.alpha / (len(pairs) * len(samples))
-    paths: dict[Names, tuple[int, Path]] = {}
+    paths: dict[Names, Path] = {}
     for label, sample in zip(data.labels, samples, strict=True):
-        sign = 1 if sample.metric.higher_is_better else -1
         for system, baseline in pairs:
             own = CountSample.from_counts(sample.metric, sample.counts[[system, baseline]], sample.unit)
-            path = METHODS[options.method](Hypothesis(own, sign, alpha, options))
-            paths[label, data.names[system], data.names[baseline]] = sign, path
+            path = METHODS[options.method](Hypothesis(own, alpha, options))
+            paths[label, data.names[system], data.names[baseline]] = path
     if options.adjust == E_BH:
         paths = _by_e_bh(paths, options.alpha)
-    looks = {names: tuple(_looks(names, path)) for names, (_, path) in paths.items()}
-    n = samples[0].n_units
-    verdicts = [_verdict(names, looks[names][-1], path, sign, n) for names, (sign, path) in paths.items()]
+    looks = {names: tuple(_looks(names, path)) for names, path in paths.items()}
+    used, n = data.used_metrics(), samples[0].n_units
+    lower = {metric.name for metric in used if not metric.higher_is_better}
+    verdicts = [_verdict(names, looks[names][-1], path, n, names[0] in lower) for names, path in paths.items()]
     is_planned = options.method in PLANNED
     plan = taken(
         WatchPlan,
@@ -358,7 +349,6 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
         looks=options.looks if is_planned else None,
         planned=options.planned if is_planned else None,
     )
-    used = data.used_metrics()
     return StudyResult(
         study="watch",
         plan=plan,
@@ -370,17 +360,17 @@ def _watched(data: Data, samples: Sequence[CountSample], options: WatchOptions) 
     )
 
 
-def _by_e_bh(paths: Mapping[Names, tuple[int, Path]], alpha: float) -> dict[Names, tuple[int, Path]]:
+def _by_e_bh(paths: Mapping[Names, Path], alpha: float) -> dict[Names, Path]:
     """The paths, of which those are decided, after all units, whose e-values e-BH rejects.
 
     It rejects the k largest of m e-values for the largest k of which all are m/(αk) or more, as Benjamini and
     Hochberg's procedure does with their inverses. Unlike p-values, e-values may depend on one another in any way.
     """
-    inverses = np.exp([-max(path.log_evalue or 0.0, 0.0) for _, path in paths.values()])
-    found = {}
-    for (names, (sign, path)), p in zip(paths.items(), benjamini_hochberg(inverses).tolist(), strict=True):
-        found[names] = sign, path._replace(decided_at=int(path.units[-1]) if p <= alpha else None)
-    return found
+    inverses = np.exp([-max(path.log_evalue or 0.0, 0.0) for path in paths.values()])
+    return {
+        names: path._replace(decided_at=int(path.units[-1]) if p <= alpha else None)
+        for (names, path), p in zip(paths.items(), benjamini_hochberg(inverses).tolist(), strict=True)
+    }
 
 
 def _looks(names: Names, path: Path) -> Iterator[SequentialLook]:
@@ -389,10 +379,10 @@ def _looks(names: Names, path: Path) -> Iterator[SequentialLook]:
         yield SequentialLook(*names, units, float(path.differences[look]), *others)
 
 
-def _verdict(names: Names, last: SequentialLook, path: Path, sign: int, n: int) -> SequentialVerdict:
+def _verdict(names: Names, last: SequentialLook, path: Path, n: int, lower_is_better: bool) -> SequentialVerdict:
     verdict = "undecided"
     if path.decided_at is not None:
         shown = float(path.differences[path.units == path.decided_at][0])
-        verdict = "better" if shown * sign > 0 else "worse"
+        verdict = "better" if (-shown if lower_is_better else shown) > 0 else "worse"
     ends = last.low, last.high, last.pvalue, path.log_evalue
     return SequentialVerdict(*names, verdict, path.decided_at, n, last.difference, *ends)

@@ -340,6 +340,7 @@ def test_templates_name_only_parts_and_values_that_the_package_has() -> None:
         *words("gate").values(),
         words("votes")["note"],
         words("notes")["margin"],
+        words("notes")["parts"],
     ]
     of_records = {field.name for record in (GateTask, Trend, VoteFit, LargestResidual) for field in fields(record)}
     for parts in tables:

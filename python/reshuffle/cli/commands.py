@@ -49,19 +49,8 @@ if TYPE_CHECKING:
     output=output_options(tables=get_args(types.Table)),
     arguments=(*ARGUMENTS, *COUNTS),
     common=(
-        *COMMON,
-        "documents",
-        "sets",
-        "test",
-        "baseline",
-        "all_pairs",
-        "adjust",
-        "alpha",
-        "interval",
-        "confidence_level",
-        "since",
-        "methods",
-        "paper",
+        *(*COMMON, "documents", "sets", "test", "baseline", "all_pairs", "adjust", "alpha"),
+        *("interval", "confidence_level", "since", "methods", "paper"),
     ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:

@@ -297,13 +297,11 @@ def _parts(output: str | None, fmt: str, layout: Layout, tables: Sequence[str]) 
 
 def _check_different(outputs: Sequence[str | None]) -> None:
     """Raise :class:`InputError` if two reports have the same file."""
-    seen: set[str | None] = set()
-    for output in outputs:
-        path = None if output is None else os.path.realpath(output)
-        if path in seen:
+    paths = [None if output is None else os.path.realpath(output) for output in outputs]
+    for n, output in enumerate(outputs):
+        if paths[n] in paths[:n]:
             shown = "standard output" if output is None else display_name(output)
             raise InputError(f"-o names {shown} twice: leave out one of them")
-        seen.add(path)
 
 
 def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:

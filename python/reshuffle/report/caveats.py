@@ -28,21 +28,7 @@ def cautions(result: Comparison | SetComparison, layout: Layout, accounted: bool
 
     One that several metrics have in the same words is said once: ``BLEU, TER: …``.
     """
-    return where_said(result, cautions_of(by_name(result), layout, accounted))
-
-
-def where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
-    """The notes, each after the test sets that it is about unless it is about all."""
-    sets, n_all = [*sets_of(result)], len(by_name(result))
-    for note, of in notes.items():
-        where = "[Each test set] " if of == sets else f"[{named(of, f'of {n_all:,} test set')}] "
-        yield note if len(of) == n_all else f"{where}{note}"
-
-
-def cautions_of(
-    comparisons: Mapping[str, Comparison], layout: Layout, accounted: bool | None = None
-) -> dict[str, list[str]]:
-    """The caveats of several comparisons in words, each once, with the names of the comparisons that have it."""
+    comparisons = by_name(result)
     found = [
         (name, with_pairs(comparison, caveat, name))
         for name, comparison in comparisons.items()
@@ -65,17 +51,25 @@ def cautions_of(
         for (text, names), metrics in texts.items()
         for name in names
     )
-    return grouped(said)
+    return where_said(result, grouped(said))
 
 
-# What else may differ between caveats that are added up.
-APART = ("metric", "named", "enough", "reasons")
+def where_said(result: Comparison | SetComparison, notes: Mapping[str, list[str]]) -> Iterator[str]:
+    """The notes, each after the test sets that it is about unless it is about all."""
+    sets, n_all = [*sets_of(result)], len(by_name(result))
+    for note, of in notes.items():
+        where = "[Each test set] " if of == sets else f"[{named(of, f'of {n_all:,} test set')}] "
+        yield note if len(of) == n_all else f"{where}{note}"
 
 
 def counts_of(kind: str) -> Sequence[str]:
     """The values of a caveat that are added up over metrics and test sets."""
     counts: Sequence[str] = words("caveats")["caveat"].get(kind, {}).get("counts", ())
     return counts
+
+
+# What else may differ between caveats that are added up.
+APART = ("metric", "named", "enough", "reasons")
 
 
 def _added_up(found: Iterable[tuple[str, Caveat]], every: Set[str]) -> Iterator[tuple[tuple[str, ...], Caveat]]:
@@ -122,7 +116,8 @@ MAX_PAIRS = 2
 
 def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat:
     """The caveat with the pairs that it is about, if its sentence names them. ``name``: that of the comparison."""
-    if caveat.kind not in ("near-alpha", "skewed"):
+    # The conclusions name the pairs with a baseline that are skewed.
+    if caveat.kind != "near-alpha" and (caveat.kind != "skewed" or comparison.baseline is not None):
         return caveat
     several = len(comparison.metrics) > 1 and caveat.kind == "near-alpha"
     names = [
@@ -134,9 +129,6 @@ def with_pairs(comparison: Comparison, caveat: Caveat, name: str = "") -> Caveat
         for pair in pairs_of(comparison, metric)
         if caveat.kind in pair.caveats
     ]
-    # The conclusions name them.
-    if caveat.kind == "skewed" and comparison.baseline is not None:
-        return caveat
     return replace(caveat, values={**caveat.values, "named": names})
 
 

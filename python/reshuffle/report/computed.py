@@ -10,7 +10,7 @@ from typing import Any
 
 from ..results import UsedTest
 from .wording import number
-from .words import Template, filled, words, words_of
+from .words import Template, filled, sentence, words, words_of
 
 
 def name_of(test: UsedTest) -> str:
@@ -53,13 +53,8 @@ def about_test(test: UsedTest, unit: str) -> dict[str, Any]:
 
 def pvalue_sentence(test: UsedTest) -> str:
     """How p is computed from all replicates, without citations."""
-    values = {
-        "alternative": test.alternative,
-        "has_margin": test.has_margin,
-        **about_test(test, ""),
-        "cited_counting": "",
-    }
-    return Template(words("methods")["sentence"]).filled("of_p", values)
+    about = {**about_test(test, ""), "alternative": test.alternative, "has_margin": test.has_margin}
+    return sentence("methods", "sentence", "of_p", **about, cited_counting="")
 
 
 def adjusted_sentence(test: UsedTest, n_tests: int, n_systems: int) -> str:

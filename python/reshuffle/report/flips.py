@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import counted
 from ..results import FlippedSegment, Flips, LostSegment
+from ..results.schemas import as_dict
 from .cells import Table, decimals_for
 from .document import Document
 from .frames import Columns, Fields, columns_from
 from .layout import Layout
 from .wording import left_out, number
+from .words import said
 
 # The most gained or lost segments that a text lists.
 MAX_LISTED = 20
@@ -62,20 +64,8 @@ def segments_table(
 
 def _sentences(flips: Flips) -> Iterator[str]:
     gained, lost = flips.gained, flips.lost
-    yield (
-        f"{counted(len(gained), flips.unit)} gained, {len(lost):,} lost, net {flips.net:+,}; "
-        f"{flips.n_unchanged:,} unchanged: {flips.n_both:,} pass under both systems, {flips.n_neither:,} under neither."
-    )
-    for what, segments in (("Gained", gained), ("Lost", lost)):
-        if segments:
-            yield f"{what}: {_listed(segments)}."
-    if gained or lost:
-        yield f"McNemar's exact test of whether gains and losses are equally likely, two-sided: p = {flips.pvalue:.4g}."
-    if flips.largest:
-        about = f"how much of the difference comes from the {flips.unit}"
-        yield f"Part of Δ: {about} (approximately, unless the score is a mean of {flips.unit}s)."
-    if flips.n_missing:
-        yield f"{counted(flips.n_missing, flips.unit)} left out because a score is missing."
+    numbers = {"n_gained": len(gained), "n_lost": len(lost), "n_unchanged": flips.n_unchanged}
+    return said("flips", "found", {**as_dict(flips), **numbers, "gained": _listed(gained), "lost": _listed(lost)})
 
 
 def _listed(segments: Sequence[int | str]) -> str:

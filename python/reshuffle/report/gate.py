@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 from xml.etree import ElementTree
@@ -25,17 +26,13 @@ from .json import as_json
 from .layout import Layout
 from .page import STUDY_SCRIPTS, template_of
 from .wording import joined, left_out, named, number, percent
-from .words import Template, words
+from .words import sentence
 
 # The most tasks that a sentence lists.
 MOST_LISTED = 3
+_said = partial(sentence, "gate")
 # With fewer units, tests of margins under metrics that are not means of segment scores are liberal.
 NEAR_LEVEL = 500
-
-
-def _said(kind: str, part: str, **values: Any) -> str:
-    """A sentence of ``words/gate.toml``."""
-    return Template(words("gate")[kind]).filled(part, values)
 
 
 def gate_document(gate: Gate, layout: Layout) -> Document:
@@ -197,6 +194,7 @@ def _of_task(gate: Gate, task: GateTask, part: str) -> str:
         **as_dict(task),
         "name": task.name,
         "is_primary": task.is_primary,
+        "seeks_regressions": gate.rule == "no-regression",
         "is_within": _is_within(task),
         "may_be_within": task.margin is not None and task.bound is not None and task.loss < task.margin,
         "n_all": task.n_units + task.n_missing,
@@ -329,20 +327,9 @@ def _tasks(gate: Gate) -> Table:
         cells.append(_signed(task, task.difference))
         if margins:
             cells += ["" if task.bound is None else _signed(task, task.bound), _margin(task)]
-        cells += [pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), result_of(gate, task)]
+        cells += [pvalue_cell(task.worse_adjusted_pvalue, alpha=gate.alpha), _of_task(gate, task, "result")]
         table.add([*[task.test_set, task.metric][-len(names) :], *cells])
     return table
-
-
-def result_of(gate: Gate, task: GateTask) -> str:
-    """The result of a task in a word or two."""
-    if not task.has_enough:
-        return "too few"
-    if gate.rule == "no-regression" or not task.is_shown:
-        return "worse" if task.is_worse else "not shown worse" if gate.rule == "no-regression" else "inconclusive"
-    if task.is_primary:
-        return "better"
-    return "worse, within margin" if task.is_worse else "within margin"
 
 
 def _lost(gate: Gate) -> Iterator[Table]:
@@ -395,8 +382,7 @@ def gate_as_junit(gate: Gate) -> str:
             said = _plain(_of_task(gate, task, "reason"))
             failure = ElementTree.SubElement(case, "failure", type=failed[n], message=said)
             failure.text = f"{failed[n].upper()}: {said}."
-        values = _of_task(gate, task, "with_margin")
-        ElementTree.SubElement(case, "system-out").text = f"{result_of(gate, task)}: {values}"
+        ElementTree.SubElement(case, "system-out").text = _of_task(gate, task, "with_result")
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
@@ -437,9 +423,7 @@ def _history(gate: Gate, trend: Trend) -> tuple[str, str]:
         x=_place(0, trend.n_runs - 1, 72, WIDTH - 16),
         y=_place(low, high, 120, 16),
     )
-    dashed = "" if limit is None else "; dashed: worse by the margin"
-    about = f"Scores of {trend.task} in {trend.n_runs} runs, the earliest on the left; line: the last baseline{dashed}"
-    return svg, about
+    return svg, _said("figure", "history", task=trend.task, n_runs=trend.n_runs, has_margin=limit is not None)
 
 
 # The width of figures and of the names in that of all tasks, the most tasks that it shows, the end of its scale in
@@ -479,16 +463,9 @@ def _forest(gate: Gate) -> tuple[str, str] | None:
     ticks = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
     scale = {"low": low, "high": high, "left": left, "right": right, "ticks": ticks}
     svg = _svg("tasks.svg.j2", rows=rows, x=_place(low, high, left, right), **scale)
-    about = "Dot: Δ (filled if it decides)"
-    if any(task.bound is not None for task in shown):
-        about += "; line: to its bound"
-    if any(task.margin for task in shown):
-        by_what = "margins" if all(task.margin for task in shown) else "margins or, without one, standard errors"
-        about += f"; dashed: \N{MINUS SIGN}margin (rows scaled to their {by_what})"
-    else:
-        about += " (rows scaled to their standard errors)"
+    n_margins, has_bounds = sum(bool(task.margin) for task in shown), any(task.bound is not None for task in shown)
     more = len(tasks) - len(shown)
-    return svg, about + (f". {more:,} more" if more else "")
+    return svg, _said("figure", "tasks", n=len(shown), n_margins=n_margins, has_bounds=has_bounds, more=more)
 
 
 def _page(gate: Gate, document: Document, layout: Layout) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..results import Comparison, PairedDifference, UsedMetric, UsedTest
 from .cells import under
 from .wording import Nameless, joined, named, number
-from .words import Template, words
+from .words import sentence
 
 
 def has_margin(comparison: Comparison) -> bool:
@@ -60,9 +60,9 @@ def margin_statement(comparison: Comparison, metric: UsedMetric) -> str:
         "others": named(others, "system") if others else "",
     }
     if comparison.baseline is None:
-        said = Template(words("notes")["margin"]).filled("of_pairs", values)
+        said = sentence("notes", "margin", "of_pairs", **values)
         return said if shown else Nameless(said)
-    return Template(words("notes")["margin"]).filled("against", values)
+    return sentence("notes", "margin", "against", **values)
 
 
 def _is_equivalence(comparison: Comparison) -> bool:

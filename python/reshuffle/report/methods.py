@@ -10,14 +10,7 @@ from typing import Any
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest
 from ..types import Groups
-from .computed import (
-    about_test,
-    adjusted_sentence,
-    alternative_phrase,
-    count_of,
-    interval_phrases,
-    name_of,
-)
+from .computed import about_test, adjusted_sentence, alternative_phrase, count_of, interval_phrases, name_of
 from .margins import has_margin, within_all
 from .notes import is_of_few, values_of
 from .sources import cited, entries_of, papers

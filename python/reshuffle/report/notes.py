@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ..grouping import grouped
@@ -16,7 +17,9 @@ from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
 from .wording import counted, joined, left_out, option, percent
-from .words import Template, filled, words, words_of
+from .words import filled, sentence, words_of
+
+_note = partial(sentence, "notes", "note")
 
 
 def notes(result: Comparison | SetComparison, layout: Layout) -> Iterator[str]:
@@ -44,7 +47,7 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         if metric.evaluations is not None:
             yield f"{metric.name}: computed from the texts by {metric.evaluations:,} calls of its function."
         if comparison.lacks_scores(metric.name):
-            yield _note("missing", {"metric": metric.name, **_of_pairs(comparison, metric.name)})
+            yield _note("missing", metric=metric.name, **_of_pairs(comparison, metric.name))
         if of is None or comparison is not of.average:  # of an average, each test set says it
             yield from (f"{metric.name}: {sentence}" for sentence in left_out(metric.signature))
     values = values_of(comparison, of)
@@ -58,19 +61,19 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
         # With its meaning if no table of the report has the mark.
         has_stars = comparison.baseline is not None or layout.triangle or layout.shows_pairs(comparison)
         values["star"], mark = ("*", "star") if has_stars else ("significant:", "positive")
-        tested = _note("test", values)
+        tested = _note("test", **values)
         if "rule" in values:
-            more.append(_note("stopping", values))
+            more.append(_note("stopping", **values))
         rate, several = comparison.test.adjustment_rate, values["all_tests"] > 1
         if comparison.test.adjustment is not None and rate is not None and several:
             values["risk"] = filled(words_of("notes", "error rate", rate), {"mark": mark})
-            adjustment = layout.spelled(_note("adjustment", values))
+            adjustment = layout.spelled(_note("adjustment", **values))
             if values["n_raised"]:
-                more.append(_note("raised", values))
+                more.append(_note("raised", **values))
             if of is not None and of.average is not None and over_sets(of):
-                more.append(_note("not_covered", values))
+                more.append(_note("not_covered", **values))
     if comparison.interval is not None and values["level"] is not None and layout.shows_intervals(comparison):
-        interval = _note("interval", values)
+        interval = _note("interval", **values)
     hidden = " ".join(_not_shown(comparison, layout, of))
     # Notes of two lines: that on p is longer with several metrics, and test sets say once what is hidden.
     if of is not None:
@@ -83,10 +86,6 @@ def explanations_of(comparison: Comparison, layout: Layout, of: SetComparison | 
     yield from more
     if layout.shows_parts(comparison):
         yield from notes_on_parts(comparison)
-
-
-def _note(part: str, values: Mapping[str, Any]) -> str:
-    return Template(words("notes")["note"]).filled(part, values)
 
 
 def values_of(comparison: Comparison, of: SetComparison | None = None) -> dict[str, Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ..results import Comparison, PairedDifference, UsedMetric
 from .cells import Table, difference_and_interval, under
 from .layout import Layout
-from .wording import counted, percent
+from .wording import percent
+from .words import sentence
 
 # Metrics whose only part that depends on a system is the number of edits, as signatures name them.
 OF_EDITS = ("TER", "WER", "PER")
+_said = partial(sentence, "notes", "parts")
 
 
 def part_name(part: str) -> str:
@@ -47,27 +50,11 @@ def notes_on_parts(comparison: Comparison) -> Iterator[str]:
     shown = [each for pair in comparison.comparisons for each in pair.contributions or ()]
     known = [each for each in shown if each.confidence_interval is not None]
     if shown:
-        intervals = (
-            "; their intervals are percentiles of the draws, for each alone, not for all at once" if known else ""
-        )
-        yield f"Contributions of the parts add up to the difference{intervals}."
+        yield _said("sum", has_intervals=bool(known))
     if known and len(known) < len(shown):
-        yield "Contributions without an interval: on some draws a precision is 0 or smoothed."
+        yield _said("some_without")
     for metric in comparison.metrics:
-        pairs = under(metric.name, comparison.comparisons)
-        without, reason = sum(pair.contributions == () for pair in pairs), _why_not(metric)
-        if without == 0 or reason is None:
-            continue
-        subject = "no difference is" if without == len(pairs) else f"{without} of {counted(len(pairs), 'difference')}"
-        verb = "" if without == len(pairs) else " is not" if without == 1 else " are not"
-        yield f"{metric.name}: {subject}{verb} split into parts, because {reason}."
-
-
-def _why_not(metric: UsedMetric) -> str | None:
-    """Why differences are not split; None for metrics of which nobody expects it, such as external scores."""
-    family = metric.signature.partition("|")[0]
-    if family == "BLEU":
-        return "a precision is 0 or smoothed"
-    if family in OF_EDITS:
-        return "its counts have all edits in one sum, and the words of the references are the same for both systems"
-    return None
+        pairs, family = under(metric.name, comparison.comparisons), metric.signature.partition("|")[0]
+        values = {"metric": metric.name, "n_pairs": len(pairs), "family": family, "of_edits": family in OF_EDITS}
+        if without := sum(pair.contributions == () for pair in pairs):
+            yield from filter(None, [_said("not_split", **values, without=without)])

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..results import (
-    Comparison,
-    PairedDifference,
-    RankedSystem,
-    Ranking,
-    SetComparison,
-    SystemScore,
-)
+from ..results import Comparison, PairedDifference, RankedSystem, Ranking, SetComparison, SystemScore
 from ..results.sets import AVERAGE
 from ..validate import check_name
 from .frames import Columns, Fields, columns_from

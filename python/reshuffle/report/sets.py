@@ -12,7 +12,7 @@ from ..results import Comparison, SetComparison, UsedMetric
 from .cells import Table, under
 from .layout import FEW, Layout, by_name
 from .margins import is_significant
-from .systems import bold_rows, margin_in_title, sorted_systems
+from .systems import bold_rows, bold_systems, margin_in_title, sorted_systems
 
 
 def with_choice(result: Comparison | SetComparison, layout: Layout) -> Layout:
@@ -49,24 +49,17 @@ def set_tables(result: SetComparison, layout: Layout) -> Iterator[Table]:
 
 
 def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[str, tuple[str, bool]]:
-    """The cell of each system on one test set, and whether it is bold."""
-    decimals = layout.decimals(comparison, metric.name)
-    marks, bold = _marks(comparison, metric)
+    """The cell of each system on one test set, with its letters or its star, and whether it is bold."""
+    decimals, bold = layout.decimals(comparison, metric.name), bold_systems(comparison, metric)
+    if comparison.baseline is None:
+        rankings = under(metric.name, comparison.rankings)
+        marks = {each.system: f" {each.letters}" for of in rankings for each in of.systems if each.letters}
+    else:
+        pairs = under(metric.name, comparison.comparisons)
+        marks = {pair.system: "*" for pair in pairs if is_significant(comparison, pair)}
     # Spaces keep the scores in line with each other.
     width = max(map(len, marks.values()), default=0)
     return {
         score.system: (f"{score.score:.{decimals}f}{marks.get(score.system, ''):<{width}}", score.system in bold)
         for score in under(metric.name, comparison.scores)
     }
-
-
-def _marks(comparison: Comparison, metric: UsedMetric) -> tuple[dict[str, str], set[str]]:
-    """The mark after the score of each system (letters or a star), and the systems in bold."""
-    if comparison.baseline is not None:
-        pairs = under(metric.name, comparison.comparisons)
-        starred = {pair.system for pair in pairs if is_significant(comparison, pair)}
-        bold = {pair.system for pair in pairs if comparison.verdict(pair) == "better"}
-        return {system: "*" if system in starred else "" for system in comparison.systems}, bold
-    for ranking in under(metric.name, comparison.rankings):
-        return {each.system: f" {each.letters}" for each in ranking.systems if each.letters}, set(ranking.best)
-    return {}, set()

@@ -8,13 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ..errors import counted
-from ..results import (
-    Comparison,
-    PairedDifference,
-    RankedSystem,
-    SystemScore,
-    UsedMetric,
-)
+from ..results import Comparison, PairedDifference, RankedSystem, SystemScore, UsedMetric
 from .cells import (
     EXACT,
     Table,
@@ -89,45 +83,42 @@ def has_ranks(comparison: Comparison) -> bool:
 
 def of_one_metric(comparison: Comparison, metric: UsedMetric, layout: Layout) -> Table:
     """Everything about the systems under one metric: with the differences or, without tests, the score components."""
-    columns = _Columns(comparison, metric, layout, complete=True)
-    details, constant = _details({} if comparison.comparisons else columns.scores)
-    header = ["System", *columns.header, *(heading for heading, _ in details)]
+    columns = _columns(comparison, metric, layout, complete=True)
+    details, constant = _details([] if comparison.comparisons else under(metric.name, comparison.scores))
+    header = ["System", *(heading for heading, _ in [*columns, *details])]
     title = (
         _title(comparison, [metric])
         if len(comparison.metrics) == 1
         else _with_direction(metric) + margin_in_title(comparison, metric)
     )
-    table = Table(
-        title + constant, header, breaks=(*range(1 + len(columns.header), len(header)),), beside=columns.letters(1)
-    )
+    breaks = (*range(1 + len(columns), len(header)),)
+    table = Table(title + constant, header, breaks=breaks, beside=tuple(_letters(columns, 1)))
     table.bold_means = bold_means(comparison)
-    cluster = None
+    clusters = {system: ranked.cluster for system, ranked in _ranks(comparison, metric).items()}
+    bold, before = bold_systems(comparison, metric), None
     for system in sorted_systems(comparison, metric if has_ranks(comparison) else None):
-        if cluster is not None and columns.cluster(system) != cluster:
+        if before is not None and clusters[system] != before:
             table.rule()
-        cluster = columns.cluster(system)
-        cells = [system, *columns.cells(system), *(cell(system) for _, cell in details)]
-        table.add(cells, columns.bold(system))
+        before = clusters.get(system)
+        table.add([system, *(cell(system) for _, cell in [*columns, *details])], system in bold)
     return table
 
 
 def merged(comparison: Comparison, layout: Layout) -> Table:
     """Systems × metrics: scores with ranks and letters, or with differences from the baseline and stars."""
-    groups = [_Columns(comparison, metric, layout, complete=False) for metric in comparison.metrics]
-    header, breaks = ["System"], []
-    beside: list[int] = []
-    for group in groups:
+    groups = [_columns(comparison, metric, layout, complete=False) for metric in comparison.metrics]
+    bold = [bold_systems(comparison, metric) for metric in comparison.metrics]
+    header, breaks, beside = ["System"], [], []
+    for columns in groups:
         breaks.append(len(header))
-        beside += group.letters(len(header))
-        header += group.header
+        beside += _letters(columns, len(header))
+        header += [heading for heading, _ in columns]
     table = Table(_title(comparison, comparison.metrics), header, breaks=tuple(breaks[1:]), beside=tuple(beside))
     table.bold_means = bold_rows(comparison)
     for system in sorted_systems(comparison):
-        cells, bold = [system], [all(group.bold(system) for group in groups)]
-        for group in groups:
-            cells += group.cells(system)
-            bold += [group.bold(system)] * len(group.header)
-        table.add(cells, bold)
+        cells = [cell(system) for columns in groups for _, cell in columns]
+        flags = [system in own for own, columns in zip(bold, groups, strict=True) for _ in columns]
+        table.add([system, *cells], [all(flags), *flags])
     return table
 
 
@@ -146,81 +137,74 @@ def score_intervals(comparison: Comparison, layout: Layout) -> Table:
     return table
 
 
-class _Columns:
+def bold_systems(comparison: Comparison, metric: UsedMetric) -> set[str]:
+    """The systems that may be the best ones under a metric, or are significantly better than the baseline."""
+    if comparison.baseline is None:
+        return {system for ranking in under(metric.name, comparison.rankings) for system in ranking.best}
+    pairs = under(metric.name, comparison.comparisons)
+    return {pair.system for pair in pairs if comparison.verdict(pair) == "better"}
+
+
+def _ranks(comparison: Comparison, metric: UsedMetric) -> dict[str, RankedSystem]:
+    """The systems in the ranking under a metric, if the table has ranks."""
+    rankings = under(metric.name, comparison.rankings) if has_ranks(comparison) else ()
+    return {ranked.system: ranked for ranking in rankings for ranked in ranking.systems}
+
+
+def _letters(columns: Sequence[Column], first: int) -> list[int]:
+    """The index of the column of letters, if there is one, where that of the score is ``first``."""
+    return [first + index for index, (heading, _) in enumerate(columns) if heading == "Group" and index]
+
+
+def _columns(comparison: Comparison, metric: UsedMetric, layout: Layout, complete: bool) -> list[Column]:
     """The columns of a table of systems that belong to one metric.
 
+    The score, its interval and number of segments, and the rank and the letters, or the difference from the baseline.
     ``complete``: with confidence intervals and p-values, for which a table of several metrics has no room.
     """
+    scores = {score.system: score for score in under(metric.name, comparison.scores)}
+    decimals, n_metrics = layout.decimals(comparison, metric.name), len(comparison.metrics)
+    ranks, numbered = _ranks(comparison, metric), comparison.lacks_scores(metric.name)
+    pairs = {} if comparison.baseline is None else {p.system: p for p in under(metric.name, comparison.comparisons)}
+    columns: list[Column] = [(metric.name, lambda system: f"{scores[system].score:.{decimals}f}")]
+    # Without ranks and differences there is room for the intervals of several metrics.
+    for level in interval_header(comparison) if complete or not (ranks or pairs) else ():
+        columns.append((level, lambda system: "".join(interval_cells(scores[system].confidence_interval, decimals))))
+    if numbered:
+        columns.append(("n", lambda system: f"{scores[system].n_segments:,}"))
+    lettered = any(ranked.letters is not None for ranked in ranks.values())
+    # Ranks stand in for letters that there are too few of.
+    if ranks and (not lettered or layout.shows_group("ranks", n_metrics)):
+        columns.append(("Rank", lambda system: rank_cell(ranks[system].rank_low, ranks[system].rank_high)))
+    if lettered and layout.shows_group("letters", n_metrics):
+        columns.append(("Group", lambda system: ranks[system].letters or ""))
+    return [*columns, *_of_pairs(comparison, pairs, decimals, layout, numbered, complete)] if pairs else columns
 
-    def __init__(self, comparison: Comparison, metric: UsedMetric, layout: Layout, complete: bool) -> None:
-        self.comparison = comparison
-        self.metric = metric.name
-        self.scores = {s.system: s for s in under(metric.name, comparison.scores)}
-        self.decimals = layout.decimals(comparison, metric.name)
-        self.layout = layout
-        self.pairs: dict[str, PairedDifference] = {}
-        self.ranks: dict[str, RankedSystem] = {}
-        self.best: tuple[str, ...] = ()
-        if comparison.baseline is not None:
-            self.pairs = {p.system: p for p in under(metric.name, comparison.comparisons)}
-        elif rankings := under(metric.name, comparison.rankings):
-            self.ranks = {ranked.system: ranked for ranked in rankings[0].systems}
-            self.best = rankings[0].best
-        self.columns = [*self._of_scores(complete), *self._of_differences(complete)]
-        self.header = [heading for heading, _ in self.columns]
 
-    def _of_scores(self, complete: bool) -> Iterator[Column]:
-        """The score, its interval and number of segments, and the rank and the letters."""
-        decimals, n_metrics = self.decimals, len(self.comparison.metrics)
-        yield self.metric, lambda system: f"{self.scores[system].score:.{decimals}f}"
-        # Without ranks and differences there is room for the intervals of several metrics.
-        if complete or not (self.ranks or self.pairs):
-            for level in interval_header(self.comparison):
-                yield level, lambda system: "".join(interval_cells(self.scores[system].confidence_interval, decimals))
-        if self.comparison.lacks_scores(self.metric):
-            yield "n", lambda system: f"{self.scores[system].n_segments:,}"
-        lettered = any(ranked.letters is not None for ranked in self.ranks.values())
-        # Ranks stand in for letters that there are too few of.
-        if self.ranks and (not lettered or self.layout.shows_group("ranks", n_metrics)):
-            yield "Rank", lambda system: rank_cell(self.ranks[system].rank_low, self.ranks[system].rank_high)
-        if lettered and self.layout.shows_group("letters", n_metrics):
-            yield "Group", lambda system: self.ranks[system].letters or ""
+def _of_pairs(
+    comparison: Comparison,
+    pairs: Mapping[str, PairedDifference],
+    decimals: int,
+    layout: Layout,
+    numbered: bool,
+    complete: bool,
+) -> Iterator[Column]:
+    """The difference from the baseline; ``complete`` with its interval and p."""
+    decimals = layout.decimals_of([pair.difference for pair in pairs.values()], decimals)
 
-    def _of_differences(self, complete: bool) -> Iterator[Column]:
-        """The difference from the baseline; ``complete`` with its interval and p."""
-        decimals = self.layout.decimals_of([pair.difference for pair in self.pairs.values()], self.decimals)
+    def starred(pair: PairedDifference) -> str:
+        return f"{signed(pair.difference, decimals)}{'*' if is_significant(comparison, pair) else ' '}"
 
-        def starred(pair: PairedDifference) -> str:
-            return f"{signed(pair.difference, decimals)}{'*' if is_significant(self.comparison, pair) else ' '}"
+    def of_system(cell: Callable[[PairedDifference], str], of_baseline: str, system: str) -> str:
+        return cell(pairs[system]) if system in pairs else of_baseline
 
-        numbered = self.comparison.lacks_scores(self.metric)
-        columns = difference_columns(self.comparison, [*self.pairs.values()], decimals, numbered)
-        if not complete:
-            columns = [("Δ", starred), *(each for each in columns if each[0] == "n")]
-        # A caption says from what system differences are.
-        of_baseline = ["–" if self.layout.paper else "baseline", *[""] * len(columns)]
-        for (heading, cell), empty in zip(columns if self.pairs else (), of_baseline, strict=False):
-            yield heading, partial(self._of_pair, cell, empty)
-
-    def _of_pair(self, cell: Callable[[PairedDifference], str], of_baseline: str, system: str) -> str:
-        return cell(self.pairs[system]) if system in self.pairs else of_baseline
-
-    def cells(self, system: str) -> list[str]:
-        """The cells of a system's row."""
-        return [cell(system) for _, cell in self.columns]
-
-    def bold(self, system: str) -> bool:
-        """Whether the system may be the best one, or is significantly better than the baseline."""
-        pair = self.pairs.get(system)
-        return system in self.best if pair is None else self.comparison.verdict(pair) == "better"
-
-    def letters(self, first: int) -> tuple[int, ...]:
-        """The index of the column of letters, if there is one, where that of the score is ``first``."""
-        return tuple(first + index for index, heading in enumerate(self.header) if heading == "Group" and index)
-
-    def cluster(self, system: str) -> int | None:
-        """The system's cluster, if there are ranks."""
-        return self.ranks[system].cluster if self.ranks else None
+    columns = difference_columns(comparison, [*pairs.values()], decimals, numbered)
+    if not complete:
+        columns = [("Δ", starred), *(each for each in columns if each[0] == "n")]
+    # A caption says from what system differences are.
+    of_baseline = ["–" if layout.paper else "baseline", *[""] * len(columns)]
+    for (heading, cell), empty in zip(columns, of_baseline, strict=False):
+        yield heading, partial(of_system, cell, empty)
 
 
 def _with_direction(metric: UsedMetric) -> str:
@@ -318,12 +302,13 @@ def bold_rows(comparison: Comparison) -> str:
 OF_REFERENCES = ("ref_len", "gold")
 
 
-def _details(scores: Mapping[str, SystemScore]) -> tuple[list[Column], str]:
+def _details(scores: Sequence[SystemScore]) -> tuple[list[Column], str]:
     """The parts of the scores under one metric that all systems have, such as the precisions of BLEU.
 
     Counts of references, where they are the same for all of several systems, are not columns but the end of a title.
     """
-    every = [score.details for score in scores.values()]
+    by_system = {score.system: score.details for score in scores}
+    every = [*by_system.values()]
     # The precisions p_1, p_2 … have equal decimals, because they are compared with each other.
     largest: dict[str, float] = {}
     for details in every:
@@ -332,7 +317,7 @@ def _details(scores: Mapping[str, SystemScore]) -> tuple[list[Column], str]:
 
     def cell(name: str, system: str) -> str:
         """Counts as integers, other parts with one decimal in the tens and three below."""
-        value = scores[system].details[name]
+        value = by_system[system][name]
         return f"{value:,}" if isinstance(value, int) else f"{value:.{1 if largest[_group(name)] >= 10 else 3}f}"
 
     columns: list[Column] = []

@@ -6,7 +6,7 @@ import io
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,16 +30,15 @@ class Terminal:
         """
         return cls(stdout_width() or PROSE_WIDTH)
 
-    def console(self, file: io.StringIO, width: int | None = None) -> Console:
-        """A rich console that writes to ``file`` in lines of ``width``, by default that of this terminal."""
+    def console(self, file: io.StringIO) -> Console:
+        """A rich console that writes to ``file`` in lines as wide as this terminal."""
         from rich.console import Console
 
-        color_system: Literal["standard"] | None = "standard" if self.color else None
         return Console(
             file=file,
-            width=width or self.width or PROSE_WIDTH,
+            width=self.width or PROSE_WIDTH,
             force_terminal=self.color,
-            color_system=color_system,
+            color_system="standard" if self.color else None,
             highlight=False,
         )
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ..results import VoteFit
 from ..results.schemas import as_dict
 from .cells import pvalue_cell
-from .words import Template, words
+from .words import sentence, words
 
-
-def _said(part: str, **values: Any) -> str:
-    return Template(words("votes")["note"]).filled(part, values)
+_said = partial(sentence, "votes", "note")
 
 
 def vote_conclusions(fit: VoteFit) -> Iterator[str]:

@@ -275,7 +275,7 @@ class _Decisions(ItemJob):
             looks=self.looks,
             workers=threads,
         )
-        return Hypothesis(rows, 1, self.alpha / self.tasks, options)
+        return Hypothesis(rows, self.alpha / self.tasks, options)
 
     def _stop(self, method: str, hypothesis: Hypothesis) -> int | None:
         """After how many segments a test of one task decides."""

@@ -37,35 +37,11 @@ HERE = Path(__file__).parent
 # Lines of scripts that are comments: a sixth of them, which pages leave out.
 COMMENTS = re.compile(r"^ *(?://|/?\*).*\n", re.MULTILINE)
 # In the order in which they run. The order of the sections is that of the template.
-SCRIPTS = (
-    "dom",
-    "format",
-    "result",
-    "page",
-    "theme",
-    "copy",
-    "copytable",
-    "adapt",
-    "sorting",
-    "tabs",
-    "scale",
-    "figure",
-    "ranking",
-    "forest",
-    "matrix",
-    "densities",
-    "datatable",
-    "scatter",
-    "pairs",
-    "null",
-    "details",
-    "components",
-    "edits",
-    "texts",
-    "lengths",
-    "ngrams",
-    "segments",
-    "main",
+SCRIPTS = tuple(
+    """
+    dom format result page theme copy copytable adapt sorting tabs scale figure ranking forest matrix densities
+    datatable scatter pairs null details components edits texts lengths ngrams segments main
+    """.split()
 )
 # Those of the page of a study, whose figures need none.
 STUDY_SCRIPTS = ("dom", "theme", "copy", "copytable", "adapt", "sorting", "study")

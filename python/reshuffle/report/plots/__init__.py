@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .style import Drawing
+    from .view import View
 
 __all__ = ["PLOTS", "figure_of", "file_of"]
 
@@ -30,20 +31,22 @@ STACKED, MOST_BESIDE = 4.5, 4
 
 def drawn(
     kind: str, comparison: Comparison, metric: str | None, ax: Axes | None = None, width: float | None = None,
-    height: float | None = None, **options: Any,
+    height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None, **own: Any,
 ) -> Axes:  # fmt: skip
     """The axes of a figure under a metric; without one, the first axes of a figure with a panel for each."""
     from .style import axes_of
+    from .view import View
 
     if metric is None and ax is None and len(comparison.metrics) > 1:
         panels = {used.name: (comparison, used.name) for used in comparison.metrics}
-        return figure_of(kind, panels, width=width, height=height, **options).axes[0]
-    return axes_of(_drawing(kind, comparison, metric, **options), ax, width, height)
+        return figure_of(kind, panels, width=width, height=height, names=names, digits=digits, **own).axes[0]
+    return axes_of(_drawing(kind, View.from_options(comparison, metric, names, digits), own), ax, width, height)
 
 
 def figure_of(
     kind: str, panels: Mapping[str, tuple[Comparison, str | None]], *, width: float | None = None,
-    height: float | None = None, test_set: str = "", **options: Any,
+    height: float | None = None, names: Mapping[str, str] | None = None, digits: int | None = None,
+    test_set: str = "", **own: Any,
 ) -> Figure:  # fmt: skip
     """A new figure with a panel for each title: a comparison under one of its metrics. One panel needs no title.
 
@@ -51,52 +54,33 @@ def figure_of(
     """
     from .panels import panels_of, stacked_height
     from .style import axes_of
+    from .view import View
 
-    def draw(order: tuple[str, ...] = (), beside: int = 1) -> dict[str, Drawing]:
-        shown: dict[str, Any] = {**options, "order": order, "beside": beside, "test_set": test_set}
-        return {title: _drawing(kind, *panel, **shown) for title, panel in panels.items()}
-
-    drawings, beside = draw(), 1
-    if len(drawings) == 1:
+    views = {
+        title: replace(View.from_options(*panel, names, digits), test_set=test_set) for title, panel in panels.items()
+    }
+    drawings = {title: _drawing(kind, view, own) for title, view in views.items()}
+    first, *others = views.values()
+    if not others:
         (only,) = drawings.values()
         made: Figure = axes_of(only, width=width, height=height).figure  # type: ignore[assignment]
         return made
-    order = _shared_order(kind, panels)
-    if order and stacked_height(drawings.values()) > STACKED and _has_same_rows(kind, panels, options.get("baseline")):
-        beside = len(panels) if len(panels) <= MOST_BESIDE else 3
-    # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
-    if order and (beside > 1 or kind != "ranking"):
-        drawings = draw(order, beside)
+    beside = 1
+    # Panels with the same systems have the order of the first, in which the best one is above.
+    if kind in ("ranking", "densities", "forest") and len({frozenset(view.scores) for view in views.values()}) == 1:
+        # A forest has no row of its baseline, which may be another system in each panel.
+        has_same_rows = kind != "forest" or (own.get("baseline") or first.comparison.baseline) is not None
+        if has_same_rows and stacked_height(drawings.values()) > STACKED:
+            beside = len(panels) if len(panels) <= MOST_BESIDE else 3
+        # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
+        if beside > 1 or kind != "ranking":
+            shared = {title: replace(view, order=(*first.scores,), beside=beside) for title, view in views.items()}
+            drawings = {title: _drawing(kind, view, own) for title, view in shared.items()}
     return panels_of(drawings, beside, width, height)
 
 
-def _shared_order(kind: str, panels: Mapping[str, tuple[Comparison, str | None]]) -> tuple[str, ...]:
-    """The systems from the best one in the first panel, if all panels have the same."""
-    from .view import View
-
-    first, *others = panels.values()
-    comparison, metric = first
-    if kind not in ("ranking", "densities", "forest"):
-        return ()
-    if any({*other.systems} != {*comparison.systems} for other, _ in others):
-        return ()
-    return (*View.from_options(comparison, metric, None, None).scores,)
-
-
-def _has_same_rows(kind: str, panels: Mapping[str, tuple[Comparison, str | None]], baseline: Any) -> bool:
-    """Whether all panels have the same rows: a forest has none of its baseline."""
-    comparison, _ = next(iter(panels.values()))
-    return kind != "forest" or (baseline or comparison.baseline) is not None
-
-
-def _drawing(
-    kind: str, comparison: Comparison, metric: str | None, *, names: Mapping[str, str] | None = None,
-    digits: int | None = None, order: tuple[str, ...] = (), beside: int = 1, test_set: str = "", **own: Any,
-) -> Drawing:  # fmt: skip
-    """A figure of a comparison on this test set, whose rows are in an order that several panels share, if any."""
-    from .view import View
-
-    view = replace(View.from_options(comparison, metric, names, digits), order=order, beside=beside, test_set=test_set)
+def _drawing(kind: str, view: View, own: Mapping[str, Any]) -> Drawing:
+    """A figure of a comparison under a metric, with options of its own."""
     figure = getattr(import_module(f".{kind}", __package__), PLOTS[kind])
     drawing: Drawing = figure.from_view(view, **own)
     return drawing

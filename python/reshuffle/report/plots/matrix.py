@@ -194,7 +194,9 @@ class Matrix(PvalueMatrix):
     @property
     def label(self) -> str:
         """The metric and the test set, and which system of a pair is better or the baseline."""
-        columns = "the system of the column is the better one" if self.view.reversible else "columns: baselines"
+        columns = (
+            "the system of the column is the better one" if self.view.comparison.is_reversible else "columns: baselines"
+        )
         return f"{self.view.scored}; {columns}"
 
     @property
@@ -212,7 +214,7 @@ class Matrix(PvalueMatrix):
         found = {}
         for pair in self.view.pairs:
             system, baseline = places[pair.system], places[pair.baseline]
-            is_reversed = self.view.reversible and system < baseline
+            is_reversed = self.view.comparison.is_reversible and system < baseline
             place = (baseline, system) if is_reversed else (system, baseline)
-            found[place] = self.view.pvalue(pair), self.view.is_significant(pair)
+            found[place] = pair.test.final_pvalue, self.view.is_significant(pair)
         return found

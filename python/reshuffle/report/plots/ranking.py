@@ -16,17 +16,7 @@ from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
-from .rows import (
-    HEADER,
-    Column,
-    RowFigure,
-    Rows,
-    beside,
-    columns_beside,
-    make_room_beside,
-    width_beside,
-    width_of,
-)
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, make_room_beside, width_beside, width_of
 from .view import View
 
 # The height of what is above and below the rows, in inches.

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 from ...errors import ALL_PAIRS, InputError, listed, quoted
 from ...lazy import lazy
-from ...results import (
-    Comparison,
-    PairedDifference,
-    Ranking,
-    SystemScore,
-    UsedMetric,
-)
+from ...results import Comparison, PairedDifference, Ranking, SystemScore, UsedMetric
 from ...results.lookup import metric_name
 from ...validate import check_name
 from ..cells import pvalue_cell, random_replicates, signed, under
@@ -96,11 +90,6 @@ class View:
         return signed(difference, decimals).replace("-", "\N{MINUS SIGN}")
 
     @property
-    def reversible(self) -> bool:
-        """Whether pairs can be reversed."""
-        return self.comparison.is_reversible
-
-    @property
     def scored(self) -> str:
         """The metric, in labels, with what it is of if there are several test sets."""
         where = "average" if self.comparison.averaged_over else self.test_set
@@ -157,13 +146,9 @@ class View:
             return INK
         return BETTER if self.comparison.verdict(pair) == "better" else WORSE
 
-    def pvalue(self, pair: PairedDifference) -> float:
-        """The p-value that is compared with α: the adjusted one, if there is an adjustment."""
-        return float(pair.test.final_pvalue)
-
     def pvalue_cell(self, pair: PairedDifference) -> str:
-        """That p-value, formatted as in tables."""
-        return pvalue_cell(self.pvalue(pair), random_replicates(pair.test), self.comparison.alpha)
+        """The p-value that is compared with α, formatted as in tables."""
+        return pvalue_cell(pair.test.final_pvalue, random_replicates(pair.test), self.comparison.alpha)
 
     def need_pairs(self, what: str) -> None:
         """Raise :class:`InputError` if the result has only scores."""
@@ -183,7 +168,7 @@ class View:
         """
         if baseline is not None and (system, baseline) in self._by_names:
             return self._by_names[system, baseline]
-        if baseline is not None and self.reversible and (baseline, system) in self._by_names:
+        if baseline is not None and self.comparison.is_reversible and (baseline, system) in self._by_names:
             return self._by_names[baseline, system].reversed
         return self.comparison.pair(system, baseline, self.metric.name)
 
@@ -199,7 +184,8 @@ class View:
             If the systems were compared with another baseline, or by one-sided tests in the other order.
         """
         fixed = self.comparison.baseline
-        chosen = baseline or fixed or self._usual_baseline()
+        tested = () if self.comparison.is_reversible else {pair.system for pair in self.pairs}
+        chosen = baseline or fixed or next(system for system in self.scores if system not in tested)
         check_name("system", chosen, self.comparison.systems)
         if fixed is not None and chosen != fixed:
             raise InputError(
@@ -209,15 +195,10 @@ class View:
                 all_pairs=ALL_PAIRS,
             )
         reversed_ = [pair for pair in self.pairs if pair.system == chosen]
-        if reversed_ and not self.reversible:
+        if reversed_ and not self.comparison.is_reversible:
             raise InputError(
                 f"the tests are one-sided, and {quoted(chosen)} was compared with "
                 f"{listed(pair.baseline for pair in reversed_)} as the baseline: choose another baseline, or compare "
                 "with this one only"
             )
         return chosen, [self.pair(system, chosen) for system in self.rows if system != chosen]
-
-    def _usual_baseline(self) -> str:
-        """The system from which differences are shown if all pairs were compared."""
-        tested = set() if self.reversible else {pair.system for pair in self.pairs}
-        return next(system for system in self.scores if system not in tested)

@@ -86,6 +86,11 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     return Template({"": text}).filled("", values)
 
 
+def sentence(subject: str, kind: str, part: str, /, **values: Any) -> str:
+    """A part of a table of ``SUBJECT.toml``, with the values in it, and with other parts of the table."""
+    return Template(words(subject)[kind]).filled(part, values)
+
+
 def said(subject: str, kind: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Those sentences of a kind whose conditions hold, in the order of the file. Phrases in them are its ``phrase``."""
     template = Template(words(subject)["phrase"])
