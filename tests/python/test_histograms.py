@@ -39,7 +39,7 @@ from reshuffle import (
 from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
-from reshuffle.report.packed import packed_records
+from reshuffle.report.json import packed_records
 from reshuffle.resampling import Batch, CountSample, Replicates, Series
 from reshuffle.resampling.histograms import TAIL, histogram, histogram_of_probabilities
 from reshuffle.results.schemas import as_dict

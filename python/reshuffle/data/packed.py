@@ -1,4 +1,4 @@
-"""Unpacking of what HTML reports have in packed form: the inverse of :mod:`reshuffle.report.packed`."""
+"""Unpacking of what HTML reports have in packed form: the inverse of :mod:`reshuffle.report.json`."""
 
 from __future__ import annotations
 

@@ -2,20 +2,24 @@
 
 The fields of the records are the keys (:mod:`reshuffle.results.schemas`). A list of records has a line for each. That
 keeps files of many pairs short, and lines can be compared with ``diff``.
+
+The JSON in a page is smaller: records are columns, and long parts are compressed. :mod:`reshuffle.data.packed` and
+``scripts/result.js`` of the page unpack both.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from ..results import Comparison, SetComparison
-from ..results.schemas import NUMBER, Result, as_dict, field_types, is_untyped, schema_of
+from ..results import ComparedTexts, Comparison, SetComparison
+from ..results.schemas import NUMBER, Result, as_columns, as_dict, field_types, is_untyped, schema_of
 from ..results.studies import StudyResult
-from .packed import by_segment, deflated, packed_records
 
 # In characters. Pages with more about their pairs take longer to open than their JSON to inflate.
 MAX_PLAIN = 1_000_000
@@ -109,3 +113,59 @@ def _with_names(value: Any, untyped: bool) -> Any:
     if isinstance(value, Mapping):
         return {key: _with_names(item, untyped) for key, item in value.items()}
     return [_with_names(item, untyped) for item in value] if isinstance(value, list | tuple) else value
+
+
+# Strings are listed once, with an index, if a column has at most this many distinct ones.
+MAX_DISTINCT = 1000
+
+
+def packed_records(records: Sequence[Any]) -> dict[str, Any]:
+    """The number of records of one type, and their packed fields, without keys that can be derived from others."""
+    return {"count": len(records), **(packed_values(records) if records else {"fields": {}})}
+
+
+def packed_values(values: Sequence[Any]) -> dict[str, Any]:
+    """A list of at least one value in one of five forms.
+
+    ``{"fields": {key: packed values}}`` for records of one type and for objects with the same keys; ``{"all": value}``
+    for equal values; ``{"items": [packed values]}`` for equally long lists of records, position by position;
+    ``{"of": distinct, "index": positions}`` for strings with few distinct values, else ``{"each": values}``.
+    """
+    first = values[0]
+    if is_dataclass(first) and all(type(value) is type(first) for value in values):
+        return {"fields": {key: packed_values(column) for key, column in as_columns(values).items()}}
+    if all(value == first and type(value) is type(first) for value in values):
+        return {"all": first}
+    if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
+        return {"fields": {key: packed_values([value[key] for value in values]) for key in first}}
+    if isinstance(first, tuple) and all(_has_records(value, len(first)) for value in values):
+        return {"items": [packed_values(position) for position in zip(*values, strict=True)]}
+    if all(isinstance(value, str) for value in values):
+        distinct = list(dict.fromkeys(values))
+        if len(distinct) <= min(MAX_DISTINCT, len(values) // 2):
+            positions = {value: position for position, value in enumerate(distinct)}
+            return {"of": distinct, "index": [positions[value] for value in values]}
+    return {"each": list(values)}
+
+
+def _has_records(value: Any, n: int) -> bool:
+    return isinstance(value, tuple) and len(value) == n > 0 and is_dataclass(value[0])
+
+
+def deflated(text: str) -> dict[str, str]:
+    """JSON as ``{"deflate": …}``: its UTF-8 in zlib's format, in base64."""
+    # In JSON, the backslash replacement of a lone surrogate, which UTF-8 does not have, is its escape sequence.
+    packed = zlib.compress(text.encode("utf-8", "backslashreplace"))
+    return {"deflate": base64.b64encode(packed).decode("ascii")}
+
+
+def by_segment(texts: ComparedTexts) -> dict[str, Any]:
+    """The keys of texts, in which all outputs of a segment and all its scores follow each other.
+
+    Outputs of a segment resemble each other, so they take a tenth of the space when compressed.
+    """
+    return as_dict(texts) | {
+        "names": list(texts.systems),
+        "systems": list(zip(*texts.systems.values(), strict=True)),
+        "scores": {metric: list(zip(*by_system.values(), strict=True)) for metric, by_system in texts.scores.items()},
+    }

@@ -1,6 +1,6 @@
 // The result, read from the JSON in the page, as the objects that tables and figures use.
 
-/** A function from an index to the value of a packed list, which reshuffle.report.packed writes. */
+/** A function from an index to the value of a packed list, which reshuffle.report.json writes. */
 function unpacked(column) {
   if ("all" in column) return () => column.all;
   if ("of" in column) return (index) => column.of[column.index[index]];
@@ -190,7 +190,7 @@ function embedded(id) {
   return JSON.parse(document.getElementById(id).textContent);
 }
 
-/** Whether a value is compressed JSON: {deflate: base64}, which reshuffle.report.packed writes. */
+/** Whether a value is compressed JSON: {deflate: base64}, which reshuffle.report.json writes. */
 function isDeflated(value) {
   return typeof value?.deflate === "string";
 }
