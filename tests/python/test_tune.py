@@ -208,6 +208,7 @@ def test_pro_interpolates_between_rounds(dev: Part, start: tune.Weights) -> None
 def test_development_lists_of_their_own_give_the_scores(dev: Part, test_part: Part, start: tune.Weights) -> None:
     found = tune.tune("kbmira", *dev, initial=start, dev=test_part, test=test_part, replications=2).result
     assert [run.dev_score for run in found.runs] == [run.test_score for run in found.runs]
+    assert " on average. " in " ".join(str(found).split())
 
 
 @cache
