@@ -1190,7 +1190,6 @@ def meta_pair_counts(
     grouping: str,
     *,
     epsilons: NDArray[np.float64] | None = None,
-    minimum_difference: float = 0.0,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -1200,8 +1199,8 @@ def meta_pair_counts(
     are all cells (``none``), the segments of each system (``sys``) or the systems on each segment (``item``). Pairs are
     formed within a group from the cells that the metric and people have scored. The five counts are pairs that are
     concordant, discordant, tied only in the metric, tied only by people, and tied in both. A metric has a tie if its
-    scores differ by at most its ``epsilon`` (0 by default), people if theirs are equal or differ by less than
-    ``minimum_difference``. The sizes are the number of cells, and of different scores of the metric and of people.
+    scores differ by at most its ``epsilon`` (0 by default). The sizes are the number of cells, and of different scores
+    of the metric and of people.
 
     Long groups take O(n log n) time for n cells.
     """

@@ -236,7 +236,7 @@ def cases_of_agreement() -> Iterator[Case]:
     names = [("none", "pearson"), ("item", "kendall-b"), ("sys", "acc23")]
     votes = [ROWS, ROWS * 0, ROWS * 0 + 1, ROWS + 1]
     yield _core.meta_votes, [SCORES, *votes], {"threads": 2}
-    yield _core.meta_pair_counts, [SCORES, human, "sys"], {"epsilons": np.ones(2), "minimum_difference": 0.5}
+    yield _core.meta_pair_counts, [SCORES, human, "sys"], {"epsilons": np.ones(2)}
     yield _core.meta_cell_counts, [SCORES, human, "item", np.ones(2)], {"threads": 2}
     yield _core.meta_calibrate, [SCORES, human, "none"], {"threads": 2}
     yield _core.meta_permuted, [SCORES, human, names, "both", by], REPLICATES

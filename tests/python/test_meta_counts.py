@@ -24,12 +24,12 @@ def both(scores: Matrix, human: Matrix) -> tuple[list[float], list[float]]:
     return [m for m, _ in kept], [h for _, h in kept]
 
 
-def pair_counts(scores: Matrix, human: Matrix, epsilon: float = 0.0, minimum: float = 0.0) -> list[int]:
+def pair_counts(scores: Matrix, human: Matrix, epsilon: float = 0.0) -> list[int]:
     """Concordant, discordant, tied only in the metric, tied only by people, tied in both: pair by pair."""
     counts = [0] * 5
     cells = list(zip(*both(scores, human), strict=True))
     for (m1, h1), (m2, h2) in itertools.combinations(cells, 2):
-        tied = abs(m1 - m2) <= epsilon, h1 == h2 or abs(h1 - h2) < minimum
+        tied = abs(m1 - m2) <= epsilon, h1 == h2
         if any(tied):
             counts[{(True, False): 2, (False, True): 3, (True, True): 4}[tied]] += 1
         else:
@@ -37,17 +37,16 @@ def pair_counts(scores: Matrix, human: Matrix, epsilon: float = 0.0, minimum: fl
     return counts
 
 
-@pytest.mark.parametrize("minimum", [0.0, 0.4])
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 3.0])
 @pytest.mark.parametrize("n", [40, 41, 150])
-def test_long_groups_are_counted_like_short_ones(n: int, epsilon: float, minimum: float) -> None:
+def test_long_groups_are_counted_like_short_ones(n: int, epsilon: float) -> None:
     rng = np.random.default_rng(n)
     scores = np.where(rng.random((3, n, 1)) < 0.1, np.nan, np.round(rng.normal(size=(3, n, 1)), 1))
     scores[0] = rng.normal(size=(n, 1))
     human = np.where(rng.random((n, 1)) < 0.1, np.nan, np.round(rng.normal(size=(n, 1)), 1))
-    counts, _ = _core.meta_pair_counts(scores, human, "none", epsilons=np.full(3, epsilon), minimum_difference=minimum)
+    counts, _ = _core.meta_pair_counts(scores, human, "none", epsilons=np.full(3, epsilon))
     for metric in range(3):
-        expected = pair_counts(scores[metric].ravel(), human.ravel(), epsilon, minimum)
+        expected = pair_counts(scores[metric].ravel(), human.ravel(), epsilon)
         assert counts[metric, 0].tolist() == expected
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..metrics.base import Counts, Scores
-from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, mean_of_cells, ratio, tau_parts, without_exponent
+from .values import BOTH, CON, DIS, METRIC, PAIR_VALUES, PEOPLE, mean_of_cells, ratio, tau, without_exponent
 
 # Sums of squares that are smaller in relation to the whole are rounding errors of 0.
 NOTHING = 1e-12
@@ -263,7 +263,7 @@ def votes_left_out(cells: Sequence[Scores], votes: Sequence[Votes], ties: str) -
 
     def without(parts: Sequence[Counts]) -> Scores:
         counts = np.concatenate(parts, axis=1)
-        return _tau(totals - counts[:, counts[0].any(axis=-1)], ties)
+        return tau(totals - counts[:, counts[0].any(axis=-1)], ties)
 
     return LeftOut(
         without([counts.sum(axis=2) for counts in own]),
@@ -287,12 +287,6 @@ def _votes_of_cells(cells: Scores, votes: Votes) -> Counts:
         for system in (better, worse):
             own += np.bincount((system * s + segment) * 3 + kind, weights=number, minlength=n * s * 3).astype(np.int64)
     return counts.reshape(n_metrics, n, s, 3)
-
-
-def _tau(counts: Counts, ties: str) -> Scores:
-    numerators, denominators = tau_parts(counts, ties)
-    varies = counts[..., CON] + counts[..., DIS] > 0
-    return ratio(numerators, denominators, varies)
 
 
 # Standard errors of differences between metrics, for other systems and other segments, and the t test with them.

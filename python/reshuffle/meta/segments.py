@@ -145,27 +145,11 @@ def _human_cells(test_set: JudgedSet, coefficient: str) -> Scores:
     return cells
 
 
-def _human_steps(test_set: JudgedSet, points: float) -> tuple[Scores, float]:
-    """Human scores and a difference between them in steps of their last place: as floats, 70.1 − 45.1 is below 25."""
-    whole, (steps,) = in_steps(_human_cells(test_set, "darr")[None])
-    # 0.07 · 100 is not 7 as floats.
-    return np.ascontiguousarray(whole[0]), float(f"{points * steps:.15g}")
-
-
-def _vote_rows(test_set: JudgedSet, cells: Scores, coefficient: str, options: Segments, testing: Testing) -> Counts:
-    """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4).
-
-    With ``darr``, two outputs whose human scores differ enough are a vote.
-    """
-    where = testing.in_core
-    cells = np.ascontiguousarray(cells)
-    if coefficient == "darr":
-        human, least = _human_steps(test_set, options.minimum_difference)
-        counts, _ = _core.meta_pair_counts(cells, human, "item", minimum_difference=least, **where)
-        rows = np.concatenate([counts[..., :3], np.zeros_like(counts[..., :1])], axis=-1)
-    else:
-        votes = _votes_on(test_set, coefficient, options)
-        rows = _core.meta_votes(cells, *votes, **where)
+def _vote_rows(cells: Scores, votes: Votes, coefficient: str, testing: Testing) -> Counts:
+    """Concordant, discordant and tied votes, and those without a score, of each judged segment: (M, S', 4)."""
+    rows = _core.meta_votes(np.ascontiguousarray(cells), *votes, **testing.in_core)
+    if coefficient == "darr":  # two outputs of which the metric scored only one are no vote
+        rows[..., 3] = 0
     return np.ascontiguousarray(rows[:, rows.any(axis=(0, 2))])
 
 
@@ -180,7 +164,8 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     """τ of all metrics from the votes of one test set, or of several taken as one."""
     ties = COEFFICIENTS[coefficient].ties or options.ties
     cells = [each.cells for each in sets]
-    rows = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, cells, strict=True)]
+    votes = [_votes_on(each, coefficient, options) for each in sets]
+    rows = [_vote_rows(*each, coefficient, testing) for each in zip(cells, votes, strict=True)]
     no_votes = NO_VOTES
     if coefficient == "darr":
         no_votes = (
@@ -200,7 +185,7 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
     common = own
     there = [np.where(np.isnan(each[chosen]).any(axis=0), np.nan, each[chosen]) for each in cells]
     if any(each[..., 3].any() for each in own) or coefficient == "darr":
-        common = [_vote_rows(*each, coefficient, options, testing) for each in zip(sets, there, strict=True)]
+        common = [_vote_rows(*each, coefficient, testing) for each in zip(there, votes, strict=True)]
     n_common = int(sum(each[:1, :, :3].sum() for each in common))
     if not chosen or sum(each.shape[1] for each in common) < 2:
         return replace(question, note="fewer than 2 segments have votes on outputs that all metrics scored")
@@ -215,23 +200,26 @@ def _of_votes(name: str, sets: Sequence[JudgedSet], coefficient: str, options: S
         test=wanted,
     )
     if wanted == "t-both":
-        votes = [_votes_on(each, coefficient, options) for each in sets]
         return _with_errors(question, lambda: votes_left_out(there, votes, ties), "perm-inputs", testing)
     if wanted in ("perm-both", "perm-systems"):
         if len(sets) > 1:
             return replace(question, tested=None, test=None, note="votes of several test sets have only 'perm-inputs'")
         scaled = np.ascontiguousarray(standardized(there[0]))
-        votes_of_set = _votes_on(sets[0], coefficient, options)
-        swapped = partial(_core.meta_permuted_votes, scaled, *votes_of_set, ties, TESTS[wanted].unit)
+        swapped = partial(_core.meta_permuted_votes, scaled, *votes[0], ties, TESTS[wanted].unit)
         sample = CoreSample(Agreement(coefficient), question.compared, scaled.shape[2], swapped)
         return replace(question, tested=sample)
     return question
 
 
 def _votes_on(test_set: JudgedSet, coefficient: str, options: Segments) -> Votes:
-    """The votes of people, or for ``darr`` those that follow from their scores."""
+    """The votes of people, or for ``darr`` those that follow from their scores: two outputs that differ enough are one.
+
+    Scores and differences are in steps of their last place: as floats, 70.1 − 45.1 is below 25.
+    """
     if coefficient == "darr":
-        votes = votes_of_scores(*_human_steps(test_set, options.minimum_difference))
+        whole, (steps,) = in_steps(_human_cells(test_set, coefficient)[None])
+        # 0.07 · 100 is not 7 as floats.
+        votes = votes_of_scores(whole[0], float(f"{options.minimum_difference * steps:.15g}"))
     else:
         judgments = test_set.judgments
         if judgments is None:

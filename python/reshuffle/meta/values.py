@@ -46,19 +46,23 @@ def vote_values(rows: Counts, ties: str, no_votes: str = NO_VOTES) -> Values:
 
     ``no_votes`` is the reason for no value of a metric whose counts are all 0.
     """
-    con, dis, tied, lost = rows.sum(axis=1).T
-    numerators, denominators = tau_parts(np.stack([con, dis, tied], axis=-1), ties)
-    varies = con + dis > 0
-    value = ratio(numerators, denominators, varies)
+    counts = rows.sum(axis=1)
+    con, dis, tied, lost = counts.T
     reasons = []
-    for decided, ties_only, without in zip(varies, tied, lost, strict=True):
+    for decided, ties_only, without in zip(con + dis > 0, tied, lost, strict=True):
         if decided:
             reasons.append(f"{without:,} votes without a score of the metric are left out" if without else None)
         elif ties_only:
             reasons.append("the metric gives both outputs of every vote the same score")
         else:
             reasons.append(no_votes)
-    return Values(value, con + dis + tied, None, None, tuple(reasons))
+    return Values(tau(counts[:, :3], ties), con + dis + tied, None, None, tuple(reasons))
+
+
+def tau(counts: Counts, ties: str) -> Scores:
+    """Kendall's τ from (…, 3) concordant, discordant and tied votes, NaN where all are tied."""
+    numerators, denominators = tau_parts(counts, ties)
+    return ratio(numerators, denominators, counts[..., CON] + counts[..., DIS] > 0)
 
 
 def tau_parts(counts: Counts, ties: str) -> tuple[Counts, Counts]:

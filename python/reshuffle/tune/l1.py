@@ -20,6 +20,7 @@ from ..progress import reported
 from ..validate import check_integer
 from .choosing import LinearModel, first_best, template_features
 from .lists import NBest, additive, joined
+from .oracle import model_scores
 
 
 @record
@@ -89,9 +90,7 @@ def closest(lists: NBest, scores: ArrayLike, *, higher_is_better: bool = True) -
     InputError
         If there is not one finite score for each entry.
     """
-    values = np.asarray(scores, dtype=np.float64)
-    if values.shape != (len(lists),) or not np.isfinite(values).all():
-        raise InputError(f"scores: expected {len(lists)} finite numbers, one for each entry, got {quoted(scores)}")
+    values = model_scores(lists, scores)
     return first_best(lists.offsets, values if higher_is_better else -values)
 
 

@@ -155,7 +155,7 @@ def preferred(lists: NBest, scores: ArrayLike | None) -> NDArray[np.int64]:
 
 
 def model_scores(lists: NBest, scores: ArrayLike) -> NDArray[np.float64]:
-    """Model scores of all entries; :class:`InputError` unless they are K finite numbers."""
+    """Scores of all entries, such as those of a model; :class:`InputError` unless they are K finite numbers."""
     try:
         array = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):

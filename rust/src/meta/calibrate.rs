@@ -180,7 +180,7 @@ pub fn calibrate(matrices: Matrices<'_>, grouping: Grouping, run: &mut Run<'_>) 
     let epsilons =
         run.reporting(|done| done.max(finished), |run| pool::each(metrics, 50 * most, run, || (), choose))?;
     let defined: Vec<f64> = epsilons.iter().map(|&epsilon| if epsilon.is_nan() { 0.0 } else { epsilon }).collect();
-    let count = |run: &mut Run<'_>| pairs::count(matrices, grouping, Some(&defined), 0.0, run);
+    let count = |run: &mut Run<'_>| pairs::count(matrices, grouping, Some(&defined), run);
     let counts = run.reporting(|_| metrics as u64, count)?;
     Ok((epsilons, counts))
 }

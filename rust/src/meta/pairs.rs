@@ -15,33 +15,6 @@ const FEW: usize = 40;
 /// Work per block, in additions, roughly.
 const WORK_PER_BLOCK: u64 = 1 << 17;
 
-/// Which differences are ties.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ties {
-    /// The largest difference of two scores of the metric that is a tie.
-    pub epsilon: f64,
-    /// The smallest difference of two scores of people that is none. A difference of 0 always is one.
-    pub minimum_difference: f64,
-}
-
-impl Ties {
-    /// Whether people have found an output better, given the difference of their scores for it and the other one.
-    #[inline(always)]
-    fn better(&self, difference: f64) -> bool {
-        difference > 0.0 && difference >= self.minimum_difference
-    }
-
-    /// Neither negative nor NaN.
-    fn check(self) -> Result<()> {
-        for (option, value) in [("epsilon", self.epsilon), ("minimum_difference", self.minimum_difference)] {
-            if value.is_nan() || value < 0.0 {
-                return Err(Error::invalid(option, "at least 0", value));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// The pairs of cells of a group, by how a metric and people order them: concordant, discordant, tied only in the metric,
 /// tied only by people, tied in both.
 pub const COLUMNS: usize = 5;
@@ -58,8 +31,6 @@ struct Counter {
     cells: Vec<Cell>,
     /// The rank of each cell's human score among the different ones.
     ranks: Vec<u32>,
-    /// For each rank, how many of the lower ranks people found worse, and the first rank that they found better.
-    limits: Vec<(u32, u32)>,
     /// The scores of the metric with their ranks by human scores.
     ordered: Vec<(f64, u32)>,
     tree: Vec<u32>,
@@ -67,19 +38,20 @@ struct Counter {
 
 impl Counter {
     /// Counts the pairs of a group.
-    fn count(&mut self, cells: impl Iterator<Item = Cell>, ties: Ties, stop: &Stop<'_>) -> Result<Group> {
+    fn count(&mut self, cells: impl Iterator<Item = Cell>, epsilon: f64, stop: &Stop<'_>) -> Result<Group> {
         self.cells.clear();
         self.cells.extend(cells);
         stop.charge(self.cells.len() * self.cells.len().min(FEW))?;
-        if self.cells.len() <= FEW { Ok(few(&self.cells, ties)) } else { self.many(ties, stop) }
+        if self.cells.len() <= FEW { Ok(few(&self.cells, epsilon)) } else { self.many(epsilon, stop) }
     }
 
     /// In O(n log n): from lower to higher scores of the metric, each cell is compared with all that lie more than ε
     /// below it, which are in a tree of counts by human rank.
-    fn many(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<Group> {
+    fn many(&mut self, epsilon: f64, stop: &Stop<'_>) -> Result<Group> {
         let n = self.cells.len();
-        self.rank(ties, stop)?;
-        let (ranks, tied_by_people) = (self.limits.len(), self.tied_by_people());
+        self.rank(stop)?;
+        let ranks = self.tree.len();
+        let tied_by_people: u64 = self.tree.iter().map(|&cells| pairs_of(cells as usize)).sum();
         self.ordered.clear();
         self.ordered.extend(self.cells.iter().zip(&self.ranks).map(|(cell, &rank)| (cell.metric, rank)));
         pool::sort(&mut self.ordered, |a, b| a.0.total_cmp(&b.0), stop)?;
@@ -88,13 +60,12 @@ impl Counter {
         let (mut below, mut apart, mut concordant, mut discordant) = (0, 0, 0, 0);
         for &(score, rank) in &self.ordered {
             stop.charge(64)?;
-            while score - self.ordered[below].0 > ties.epsilon {
+            while score - self.ordered[below].0 > epsilon {
                 visit_after(self.ordered[below].1 as usize, ranks, |node| self.tree[node] += 1);
                 below += 1;
             }
-            let (worse, better) = self.limits[rank as usize];
-            concordant += sum(&self.tree, worse);
-            discordant += below as u64 - sum(&self.tree, better);
+            concordant += sum(&self.tree, rank);
+            discordant += below as u64 - sum(&self.tree, rank + 1);
             apart += below as u64;
         }
         let tied_human = apart - concordant - discordant;
@@ -104,49 +75,22 @@ impl Counter {
         Ok((counts.map(|count| count as i64), [n, changes + 1, ranks].map(|size| size as i64)))
     }
 
-    /// Ranks the human scores. On return, `limits` has as many entries as there are different scores, and `tree` the
-    /// number of cells of each rank.
-    fn rank(&mut self, ties: Ties, stop: &Stop<'_>) -> Result<()> {
+    /// Ranks the human scores. On return, `tree` has the number of cells of each rank.
+    fn rank(&mut self, stop: &Stop<'_>) -> Result<()> {
         pool::sort(&mut self.cells, |a, b| a.human.total_cmp(&b.human), stop)?;
         self.ranks.clear();
-        self.limits.clear();
         self.tree.clear();
-        let mut values: Vec<f64> = reserved(self.cells.len())?;
+        let mut last = None;
         for cell in &self.cells {
-            if values.last().is_none_or(|&last| last != cell.human) {
-                values.push(cell.human);
+            if last != Some(cell.human) {
                 self.tree.push(0);
             }
-            self.ranks.push(values.len() as u32 - 1);
-            self.tree[values.len() - 1] += 1;
-        }
-        let (mut worse, mut better) = (0, 0);
-        for &value in &values {
-            while ties.better(value - values[worse]) {
-                worse += 1;
-            }
-            while better < values.len() && !ties.better(values[better] - value) {
-                better += 1;
-            }
-            self.limits.push((worse as u32, better as u32));
+            last = Some(cell.human);
+            let rank = self.tree.len() - 1;
+            self.tree[rank] += 1;
+            self.ranks.push(rank as u32);
         }
         Ok(())
-    }
-
-    /// The number of pairs that are tied by people, from what `rank` left.
-    fn tied_by_people(&self) -> u64 {
-        let (mut first, mut lower, mut tied) = (0, 0, 0);
-        for (&(worse, _), &cells) in self.limits.iter().zip(&self.tree) {
-            // `lower` is the number of cells of lower ranks that are not worse.
-            while first < worse {
-                lower -= u64::from(self.tree[first as usize]);
-                first += 1;
-            }
-            let cells = u64::from(cells);
-            tied += cells * (cells - 1) / 2 + cells * lower;
-            lower += cells;
-        }
-        tied
     }
 }
 
@@ -159,14 +103,14 @@ fn sum(tree: &[u32], rank: u32) -> u64 {
 }
 
 /// Counts pair by pair.
-fn few(cells: &[Cell], ties: Ties) -> Group {
+fn few(cells: &[Cell], epsilon: f64) -> Group {
     let (mut kinds, mut sizes) = ([0_u32; 9], [cells.len() as i64, 0, 0]);
     for (i, one) in cells.iter().enumerate() {
         let mut seen = (false, false);
         for other in &cells[..i] {
             let (metric, human) = (one.metric - other.metric, one.human - other.human);
-            let metric = 1 + usize::from(metric > ties.epsilon) - usize::from(-metric > ties.epsilon);
-            let human = 1 + usize::from(ties.better(human)) - usize::from(ties.better(-human));
+            let metric = 1 + usize::from(metric > epsilon) - usize::from(-metric > epsilon);
+            let human = 1 + usize::from(human > 0.0) - usize::from(-human > 0.0);
             kinds[3 * metric + human] += 1;
             seen.0 |= one.metric == other.metric;
             seen.1 |= one.human == other.human;
@@ -176,6 +120,14 @@ fn few(cells: &[Cell], ties: Ties) -> Group {
     }
     let [a, b, c, d, both, e, f, g, h] = kinds.map(i64::from);
     ([a + h, c + f, d + e, b + g, both], sizes)
+}
+
+/// No threshold of ties is negative or NaN.
+fn check_epsilons(epsilons: &[f64]) -> Result<()> {
+    match epsilons.iter().find(|epsilon| !(**epsilon >= 0.0)) {
+        Some(&epsilon) => Err(Error::invalid("epsilon", "at least 0", epsilon)),
+        None => Ok(()),
+    }
 }
 
 /// Counts of pairs, (metrics, groups, 5), and sizes of groups, (metrics, groups, 3).
@@ -189,15 +141,12 @@ pub fn count(
     matrices: Matrices<'_>,
     grouping: Grouping,
     epsilons: Option<&[f64]>,
-    minimum_difference: f64,
     run: &mut Run<'_>,
 ) -> Result<Counts> {
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let given = epsilons.map_or(metrics, <[f64]>::len);
     check_length("epsilons", metrics, given)?;
-    let ties = |epsilon| Ties { epsilon, minimum_difference };
-    ties(0.0).check()?;
-    epsilons.unwrap_or_default().iter().try_for_each(|&epsilon| ties(epsilon).check())?;
+    check_epsilons(epsilons.unwrap_or_default())?;
     let cells = matrices.largest(grouping) as u64;
     let cost = (cells * cells).min(cells.saturating_mul(200)).max(8);
     let mut counts = zeros(&[metrics, groups, COLUMNS])?;
@@ -206,8 +155,8 @@ pub fn count(
     let work = |counter: &mut Counter, items: Range<usize>, stop: &Stop<'_>| {
         let count = |item| {
             let (metric, group) = (item / groups, item % groups);
-            let ties = ties(epsilons.map_or(0.0, |epsilons| epsilons[metric]));
-            counter.count(matrices.cells(metric, grouping, group), ties, stop)
+            let epsilon = epsilons.map_or(0.0, |epsilons| epsilons[metric]);
+            counter.count(matrices.cells(metric, grouping, group), epsilon, stop)
         };
         items.map(count).collect::<Result<Vec<Group>>>()
     };
@@ -240,7 +189,7 @@ pub fn count_by_cell(
 ) -> Result<Vec<i64>> {
     let (metrics, groups, all) = (matrices.metrics(), matrices.groups(grouping), matrices.human.len());
     check_length("epsilons", metrics, epsilons.len())?;
-    epsilons.iter().try_for_each(|&epsilon| Ties { epsilon, minimum_difference: 0.0 }.check())?;
+    check_epsilons(epsilons)?;
     let mut counts: Vec<i64> = zeros(&[metrics, all, COLUMNS])?;
     let largest = matrices.largest(grouping);
     let parts = largest.div_ceil(CELLS_AT_ONCE).max(1);

@@ -78,14 +78,13 @@ pub fn meta_cell_counts<'py>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (scores, human, grouping, *, epsilons=None, minimum_difference=0.0, threads=0, progress=None))]
+#[pyo3(signature = (scores, human, grouping, *, epsilons=None, threads=0, progress=None))]
 pub fn meta_pair_counts<'py>(
     py: Python<'py>,
     scores: PyReadonlyArray3<'py, f64>,
     human: PyReadonlyArray2<'py, f64>,
     grouping: &str,
     epsilons: Option<PyReadonlyArray1<'py, f64>>,
-    minimum_difference: f64,
     threads: usize,
     progress: Option<&Progress>,
 ) -> PyResult<CountArrays<'py>> {
@@ -94,9 +93,8 @@ pub fn meta_pair_counts<'py>(
     let (metrics, groups) = (matrices.metrics(), matrices.groups(grouping));
     let epsilons = epsilons.as_ref().map(in_order).transpose()?;
     let total = metrics.saturating_mul(groups);
-    let (counts, sizes) = run_long(py, threads, progress, ("counting", total), |run| {
-        pairs::count(matrices, grouping, epsilons, minimum_difference, run)
-    })?;
+    let (counts, sizes) =
+        run_long(py, threads, progress, ("counting", total), |run| pairs::count(matrices, grouping, epsilons, run))?;
     Ok((shaped(py, counts, [metrics, groups, pairs::COLUMNS])?, shaped(py, sizes, [metrics, groups, pairs::SIZES])?))
 }
 
