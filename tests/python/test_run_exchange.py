@@ -244,6 +244,8 @@ def test_many_runs_are_split_at_random(statistic: str) -> None:
         order = labels[replicate % 4096].tolist()
         expected = in_errors(data, order[:9], order[9:], statistic)
         assert [own[0][replicate] for own in found.statistics] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings(statistic=statistic))
+    assert outcome.smallest == [1 / 5001] * 2  # there are 48,620 splits
     # All splits when R is not smaller than their number; the shares of random ones agree with them.
     every = exchange("run", run_data(random_counts([9, 9], 4, 5), n_resamples=48_620), statistic)
     assert every.exact == [True]
