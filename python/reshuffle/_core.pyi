@@ -935,7 +935,7 @@ class Resampler:
         ``exchange`` is how the outputs of two systems with several runs each are exchanged within a segment:
         ``("pooled", n, m)`` for systems with n and m runs, or ``("multeval", n)`` for two with n. The units of the
         Resampler are then in the order group of 64 segments, row, segment; units without a segment have zeros.
-        :mod:`reshuffle.resampling.run_layout` brings rows into that order. Let L be :func:`permutations` of the
+        :mod:`reshuffle.resampling.run_exchange` brings rows into that order. Let L be :func:`permutations` of the
         replicate in S segments, with as many systems as there are labels.
 
         - ``pooled``: n + m labels and rows. Row l is the l-th output, those of the first system before those of the

@@ -40,14 +40,12 @@ from .resampling.histograms import histograms_of_scores
 from .resampling.influence import influences
 from .resampling.units import Documents, documents_and_strata
 from .results import (
-    Brevity,
     ComparedTexts,
     Comparison,
     ConfidenceInterval,
     Contribution,
     DocumentScore,
     Exchangeability,
-    Influence,
     PairedDifference,
     SignificanceResult,
     SystemScore,
@@ -227,10 +225,6 @@ class Resampled(NamedTuple):
                 found[m * len(pairs) + p] = result
         return found
 
-    def influences(self, pairs: Pairs) -> Sequence[Influence | None]:
-        """On how many units each difference rests, metric by metric, pair by pair; None for averages and ratings."""
-        return [found for sample in self.replicates.samples for found in influences(sample, pairs)]
-
     def document_scores(self) -> list[DocumentScore]:
         """The scores on each document, metric by metric, for metrics whose documents are speakers."""
         if self.documents is None or self.documents.n_documents > MOST_DOCUMENTS:
@@ -249,10 +243,6 @@ class Resampled(NamedTuple):
             for d, (document, n_segments) in enumerate(zip(self.documents.names, self.documents.sizes, strict=True))
             for name, counts in zip(self.names, sample.stored[:, d].astype(np.int64), strict=True)
         ]
-
-    def brevity(self, pairs: Pairs) -> list[Brevity | None]:
-        """What a brevity penalty contributes to the differences, metric by metric, pair by pair."""
-        return [found for sample in self.replicates.samples for found in brevity_of(sample, sample.rows_of(pairs))]
 
     def contributions(self, design: Design) -> Sequence[tuple[Contribution, ...] | None]:
         """What the parts of formulas contribute to the differences, metric by metric, pair by pair; None unless wanted.
@@ -395,8 +385,8 @@ def _inferred(design: Design, on: Resampled, outcome: Outcome, tests: Sequence[S
     computed: dict[str, Sequence[Any]] = {
         "confidence_interval": found.of_differences(outcome, rows),
         "exchangeability": on.exchangeability(design.plan, design.pairs, tests),
-        "influence": on.influences(design.pairs),
-        "brevity": on.brevity(design.pairs),
+        "influence": [each for sample in samples for each in influences(sample, design.pairs)],
+        "brevity": [each for sample in samples for each in brevity_of(sample, sample.rows_of(design.pairs))],
         "contributions": on.contributions(design),
         "null": [None] * len(rows) if outcome.null is None else outcome.null.tolist(),
     }

@@ -233,6 +233,17 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
     assert (outcome.exceedances[0], outcome.n_resamples[0]) == (expected, len(splits))
 
 
+def test_the_observed_split_is_one_of_all_in_adjusted_pvalues_too() -> None:
+    data = run_data(random_counts([3, 3, 3], 4, 7))
+    pairs = [(1, 0), (2, 0), (2, 1)]
+    adjustment, outcome = run_outcome(data, pairs, EXCHANGES["run"], RunSettings(adjust="maxt"))
+    assert adjustment == "maxt"
+    assert outcome.adjusted is not None
+    counts = outcome.adjusted * math.comb(6, 3)
+    assert counts.tolist() == pytest.approx(np.rint(counts).tolist(), abs=1e-9)
+    assert (outcome.adjusted > outcome.pvalue).any()
+
+
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
 def test_many_runs_are_split_at_random(statistic: str) -> None:
     assert math.comb(18, 9) > MANY_SPLITS
@@ -244,6 +255,8 @@ def test_many_runs_are_split_at_random(statistic: str) -> None:
         order = labels[replicate % 4096].tolist()
         expected = in_errors(data, order[:9], order[9:], statistic)
         assert [own[0][replicate] for own in found.statistics] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    _, outcome = run_outcome(data, [(0, 1)], EXCHANGES["run"], RunSettings(statistic=statistic))
+    assert outcome.smallest == [1 / 5001] * 2  # there are 48,620 splits
     # All splits when R is not smaller than their number; the shares of random ones agree with them.
     every = exchange("run", run_data(random_counts([9, 9], 4, 5), n_resamples=48_620), statistic)
     assert every.exact == [True]

@@ -6,7 +6,7 @@ The first functions say where tests may reject too often: cells above .07 of doc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -72,8 +72,6 @@ OF_ONE_RUN = ("segment", "pooled")
 # Equal values of t in exact arithmetic may differ by this share.
 OF_T = 1e-10
 
-Alternatives = NDArray[np.str_]
-
 
 @dataclass(eq=False)
 class RunOutcome:
@@ -117,18 +115,23 @@ def run_outcome(data: RunData, pairs: Pairs, unit: ExchangeUnit, settings: RunSe
     degrees = exchanged.degrees_of_freedom
     own_degrees = [None] * len(n) if degrees is None else list(map(float, chain.from_iterable(degrees)))
     outcome = RunOutcome(a - b, pvalues, counts, n, exact, smallest, own_degrees)
-    # p-values that do not count ties are not valid, and no adjustment makes them so.
-    n_tests = family_size(settings.family, len(pairs), len(data.samples))
-    adjust = "none" if n_tests == 1 or settings.adjust is None or unit.ties == ">" else settings.adjust
-    if adjust in ("auto", "maxt"):  # maxT compares exchanges that all pairs share
-        adjust = "maxt" if exchanged.together else "holm"
+    adjust = _adjustment(settings, unit, exchanged, family_size(settings.family, len(pairs), len(data.samples)))
     if adjust == "maxt":
-        adjusted = np.maximum(_max_t(exchanged, hypotheses.families(), series, limits, alternatives), pvalues)
+        families = hypotheses.families()
+        outcome.adjusted = np.maximum(_max_t(exchanged, families, series, limits, alternatives), pvalues)
     elif adjust != "none":
-        adjusted = ADJUSTMENTS[adjust].by_family(pvalues, hypotheses.family)
-    else:
-        return adjust, outcome
-    return adjust, replace(outcome, adjusted=adjusted)
+        outcome.adjusted = ADJUSTMENTS[adjust].by_family(pvalues, hypotheses.family)
+    return adjust, outcome
+
+
+def _adjustment(settings: RunSettings, unit: ExchangeUnit, exchanged: Exchanged, n_tests: int) -> str:
+    """The name of the adjustment of tests that are a family, or ``none``."""
+    # p-values that do not count ties are not valid, and no adjustment makes them so.
+    if n_tests == 1 or settings.adjust is None or unit.ties == ">":
+        return "none"
+    if settings.adjust in ("auto", "maxt"):
+        return "maxt" if exchanged.together else "holm"  # maxT compares exchanges that all pairs share
+    return settings.adjust
 
 
 def _smallest(unit: ExchangeUnit, numbers: tuple[int, int], n: int, is_exact: bool, alternative: str) -> float:
@@ -146,7 +149,7 @@ def _max_t(
     families: Sequence[slice],
     series: Sequence[Scores],
     limits: Scores,
-    alternatives: Alternatives,
+    alternatives: NDArray[np.str_],
 ) -> Scores:
     """Step-down maxT (Westfall & Young 1993) of exchanges that all pairs share.
 

@@ -72,7 +72,11 @@ class Problems:
         n, n_segments = shapes[0][:2]
         if n == 0:
             raise InputError(f"a batch must have at least one problem, got shape {shapes[0]}")
-        groups = _group_scores(arrays) if metric is None else [_group_counts(resolve(metric), arrays)]
+        if metric is None:
+            groups = _group_scores(arrays)
+        else:
+            counts = [np.ascontiguousarray(counts_array(array, name, ndim=3)) for name, array in arrays.items()]
+            groups = [ProblemGroup(resolve(metric), np.arange(n), counts)]
         documents, strata = documents_and_strata(units, n_segments)
         if documents is None:
             return cls(groups, check_seeds(seed, n), "segment", strata)
@@ -103,12 +107,6 @@ class Problems:
         for group in self.groups:
             for position, index in enumerate(group.indices.tolist()):
                 yield index, self.replicates(group, position, resampling)
-
-
-def _group_counts(metric: Metric, arrays: dict[str, NDArray[np.generic]]) -> ProblemGroup:
-    """The group of all problems with counts."""
-    counts = [np.ascontiguousarray(counts_array(array, name, ndim=3)) for name, array in arrays.items()]
-    return ProblemGroup(metric, np.arange(len(counts[0])), counts)
 
 
 def _group_scores(arrays: dict[str, NDArray[np.generic]]) -> list[ProblemGroup]:

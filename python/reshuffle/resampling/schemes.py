@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..metrics.base import Scores
-from .exact import MISSING, ExactResult, ExactTests, exact_tests
+from .exact import MISSING, ExactTests, exact_tests
 from .histograms import HistogramArray
 from .reductions import Histograms, Reduction, SequentialTally, Series, Tally
 from .replicates import Replicates
@@ -75,26 +75,6 @@ class Shuffled(NamedTuple):
     """p of tests by convolution, NaN for other tests. None if no test is exact."""
     null: HistogramArray | None = None
     """The null distributions, in an array of any shape, if they were requested."""
-
-    def replace_exact(self, results: Mapping[int, ExactResult]) -> Shuffled:
-        """A copy in which the tests with these indices are exact."""
-        shape = self.exceedances.shape
-        out = self._replace(
-            scheme=np.full(shape, self.scheme, dtype="<U8"),
-            n_resamples=np.full(shape, self.n_resamples),
-            includes_observed=np.full(shape, False),
-            bits=np.full(shape, MISSING),
-            stopped=np.full(shape, False),
-            probability=np.full(shape, np.nan),
-        )
-        for key, result in results.items():
-            values = ("exact", result.exceedances, result.n_resamples, True, result.bits, False, result.probability)
-            arrays: tuple[Any, ...] = out
-            for array, value in zip(arrays[: len(values)], values, strict=True):
-                array[key] = value
-            if out.null is not None:
-                out.null[key] = result.null
-        return out
 
 
 def _subgroup(replicates: Replicates) -> Replicates:
@@ -241,13 +221,23 @@ def _exact_or_iid(
     shuffled = Shuffled("iid", counts.ravel(), n_resamples, null=None if null is None else null.ravel())
     if not exact:
         return shuffled
-    return shuffled.replace_exact(
-        {
-            metric * thresholds.shape[1] + pair: test.result(
-                float(thresholds[metric, pair]), alternatives[metric], histograms
-            )
-            for (metric, pair), test in exact.items()
-        }
+    n_tests, n_pairs = thresholds.size, thresholds.shape[1]
+    schemes, sizes = np.full(n_tests, "iid", dtype="<U8"), np.full(n_tests, n_resamples)
+    bits, probabilities = np.full(n_tests, MISSING), np.full(n_tests, np.nan)
+    for (metric, pair), test in exact.items():
+        at = metric * n_pairs + pair
+        result = test.result(float(thresholds[metric, pair]), alternatives[metric], histograms)
+        schemes[at], sizes[at], bits[at] = "exact", result.n_resamples, result.bits
+        shuffled.exceedances[at], probabilities[at] = result.exceedances, result.probability
+        if shuffled.null is not None:
+            shuffled.null[at] = result.null
+    return shuffled._replace(
+        scheme=schemes,
+        n_resamples=sizes,
+        includes_observed=schemes == "exact",
+        bits=bits,
+        stopped=np.full(n_tests, False),
+        probability=probabilities,
     )
 
 
