@@ -17,7 +17,7 @@ from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
-from ...data.reading import others_in, split_name, split_rows
+from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
@@ -25,7 +25,7 @@ from ...data.scores import UNNAMED, not_one_system, scores_in
 from ...data.unnamed_ids import with_unnamed_ids
 from ...errors import InputError, counted, listed, printable, quoted
 from ...grouping import grouped
-from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
+from .given_files import ReadScores, of_metric, ordered_files, wrong_number_of_files
 
 if TYPE_CHECKING:
     from ...options.files import SetFiles
@@ -43,12 +43,21 @@ BY_FILE = ("comet", "comet-printed")
 UNNAMED_SCORE = "score"
 
 
-def _in_one_order(files: Iterable[tuple[str, int, Sequence[str] | None]]) -> Placed:
-    """The rows of files in the order of the first that has ids. ``files`` are names, numbers of rows, and ids."""
+def _rows(name: str, n: int, ids: Sequence[str] | None, others: Others | None = None) -> Column:
+    """The rows of a file, by number."""
+    return Column(name, range(n), range(n), keys=None if ids is None else (*ids,), others=others)
+
+
+def _rows_of(table: ScoreTable, others: Others | None = None) -> Column:
+    return _rows(table.source, table.n_segments or 0, table.segment_ids, others)
+
+
+def _in_one_order(files: Iterable[Column]) -> Placed:
+    """The rows of files in the order of the first that has ids."""
     distinct: dict[tuple[str, ...] | None, Column] = {}
-    for name, n, ids in files:
-        keys = None if ids is None else tuple(ids)
-        distinct.setdefault(keys, Column(name, range(n), range(n), keys=keys))
+    for each in files:
+        ids = None if each.keys is None else (*each.keys,)
+        distinct.setdefault(ids, _rows(each.name, len(each.lines), ids))
     return dict(zip(distinct, aligned([*distinct.values()]), strict=True))
 
 
@@ -111,29 +120,27 @@ def _note_means(file: str, segment: str, runs: str) -> None:
     click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
 
 
-def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
+def _ordered(groups: Column, placed: Placed) -> Sequence[str]:
     """The documents or strata in the order of other files."""
-    if groups.ids is None:
-        return groups.values
-    return [groups.values[at] for at in placed[tuple(groups.ids)].lines]
+    if groups.keys is None:
+        return groups.lines
+    return [groups.lines[at] for at in placed[tuple(groups.keys)].lines]
 
 
-def _in_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
+def _in_samples(groups: Column, samples: Sequence[str]) -> Sequence[str]:
     """The documents or strata of samples, by the ids of segments."""
     found: dict[str, str] = {}
-    pairs = zip(groups.ids or (), groups.values, strict=True)
+    pairs = zip(groups.keys or (), groups.lines, strict=True)
     twice = list(dict.fromkeys(name for name, value in pairs if found.setdefault(name, value) != value))
     if twice:
-        raise InputError(
-            f"{display_name(groups.path)}: {counted(len(twice), 'segment')} with several values: {few(twice)}"
-        )
+        raise InputError(f"{groups.name}: {counted(len(twice), 'segment')} with several values: {few(twice)}")
     # The ids of lm-evaluation-harness are a number and a hash.
     keys = [name if name in found else name.partition(" ")[0] for name in samples]
     lacking = [name for name, key in zip(samples, keys, strict=True) if key not in found]
     if lacking:
         raise InputError(
-            f"{display_name(groups.path)}: {len(lacking):,} of {len(samples):,} samples of the logs have no row with "
-            f"their id: {few(lacking)}"
+            f"{groups.name}: {len(lacking):,} of {len(samples):,} samples of the logs have no row with their id: "
+            f"{few(lacking)}"
         )
     return [found[key] for key in keys]
 
@@ -150,30 +157,22 @@ def _with_unnamed_ids(
     logs: ByFile,
     others: Mapping[tuple[str, int], Others],
     beside: Column | None,
-    groups: Sequence[Groups | None],
-    max_input: int,
-) -> tuple[ByFile, Sequence[Groups | None]]:
+    groups: Sequence[Column | None],
+) -> tuple[ByFile, Sequence[Column | None]]:
     """The tables and groups, with the ids that their values show: see :func:`with_unnamed_ids`."""
-
-    def column(name: str, n: int, ids: Sequence[str] | None, own: Others | None = None) -> Column:
-        return Column(name, range(n), range(n), keys=None if ids is None else (*ids,), others=own)
-
     columns = [] if beside is None else [beside]
-    columns += [column(each.source, each.n_segments or 0, _shown(each)) for each in logs.values()]
+    columns += [_rows(each.source, each.n_segments or 0, _shown(each)) for each in logs.values()]
     n = len(columns)
-    columns += [column(t.source, t.n_segments or 0, t.segment_ids, others.get(key)) for key, t in tables.items()]
-    plain = [each for each in groups if each is not None and each.ids is None]
-    if plain and columns:
-        columns += [column(each.path, len(each.values), None, others_in(each.path, max_input)) for each in plain]
-    found = [each.keys for each in with_unnamed_ids(columns)[n:]]
-    by_path = {each.path: ids for each, ids in zip(plain, found[len(tables) :], strict=False)}
-    return (
-        {
-            key: table if ids is None else replace(table, segment_ids=(*ids,))
-            for (key, table), ids in zip(tables.items(), found, strict=False)
-        },
-        [None if each is None else each._replace(ids=by_path.get(each.path, each.ids)) for each in groups],
-    )
+    columns += [_rows_of(table, others.get(key)) for key, table in tables.items()]
+    if columns:
+        columns += [each for each in groups if each is not None and each.keys is None]
+    found = with_unnamed_ids(columns)[n:]
+    with_ids = {
+        key: table if rows.keys is None else replace(table, segment_ids=(*rows.keys,))
+        for (key, table), rows in zip(tables.items(), found, strict=False)
+    }
+    by_name = {each.name: each for each in found[len(tables) :]}
+    return with_ids, [each and by_name.get(each.name, each) for each in groups]
 
 
 @dataclass(frozen=True)
@@ -193,7 +192,7 @@ class ScoreFiles:
         """The names of the systems."""
         return list(self.systems)
 
-    def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
+    def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Column | None] = ()) -> ReadScores:
         """Read all files, each one once.
 
         ``beside``: texts or counts, of whose segments the scores are, and which are ``what`` in errors; ``groups``: the
@@ -206,16 +205,15 @@ class ScoreFiles:
         tables, logs, left = self._read(
             {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
         )
-        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups, self.files.max_input)
+        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups)
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
-        given = [each for each in groups if each is not None]
         # Samples of logs, and the rows that all tables have, are chosen from those of documents by their ids.
-        by_id = [each for each in given if each.ids is not None and (logs or (ids and len(ids) < len(each.ids)))]
-        others = [(display_name(each.path), len(each.values), each.ids) for each in given if each not in by_id]
-        of_texts = [] if beside is None else [(beside.name, len(beside.lines), beside.keys)]
-        of_tables = [(each.source, each.n_segments or 0, each.segment_ids) for each in tables.values()]
-        placed = _in_one_order([*of_texts, *of_tables, *others])
+        given = [each for each in groups if each is not None]
+        by_id = [each for each in given if each.keys is not None and (logs or (ids and len(ids) < len(each.keys)))]
+        others = [each for each in given if each not in by_id]
+        of_tables = [*map(_rows_of, tables.values())]
+        placed = _in_one_order([*([] if beside is None else [beside]), *of_tables, *others])
         for key, table in tables.items():
             if table.segment_ids is not None:  # which only logs keep
                 tables[key] = replace(on_segments(table, placed[table.segment_ids].lines), segment_ids=None)
@@ -226,7 +224,7 @@ class ScoreFiles:
                 self.files.unmatched,
                 "--unmatched drop",
             )
-            named = what or next((name for name, *_ in (*others, *of_tables)), None)
+            named = what or next((each.name for each in (*others, *of_tables)), None)
             if named is not None:
                 n = None if beside is None else len(beside.lines)
                 own_order = _order_of_samples(next(iter(joined.values())), placed, named, n)
@@ -282,7 +280,7 @@ class ScoreFiles:
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
-            named = {key: split_rows(split_name(wanted[key])[1]) for key in keys}
+            named = {key: split_path(wanted[key])[1:] for key in keys}
             if log is not None or judged is not None:
                 named = {key: (name, _check_rows(log, wanted[key], rows)) for key, (name, rows) in named.items()}
             with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
