@@ -410,10 +410,10 @@ def _scores(path: str) -> Found | None:
     name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    file = ScoreFile(source, name)
     about = FORMATS[name].about
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
+        file = ScoreFile.of(source, name)
         metrics = file.names
         cells = file.content.cells(metrics[0])
     except InputError as error:

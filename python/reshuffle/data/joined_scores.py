@@ -202,7 +202,7 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
 def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
     name = recognized(source, LOGS)
-    return None if name is None else ScoreFile(source, name)
+    return None if name is None else ScoreFile.of(source, name)
 
 
 # Columns that say of a sample whether it passes.
@@ -224,7 +224,7 @@ def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreF
             return None
         score = log.chosen(name)
         rows = ((each.line, each.system, each.segment, 1.0, content.value(each, score)) for each in content.found)
-        return ScoreFile(source, log.format_name, made=in_rows(source, rows))
+        return ScoreFile(source, log.format_name, in_rows(source, rows))
     lower = {each.lower(): each for each in table.header}
     known = [lower[each] for each in PASSED if each in lower] if name is None else [name]
     passed = next((each for each in known if each in table.header), None)
@@ -246,7 +246,7 @@ def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreF
     *ones, c = (table.floats(column).tolist() for column in columns)
     n = ones[0] if ones else [1.0] * len(ids)
     found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)
-    return ScoreFile(source, table.format_name, made=in_rows(source, found))
+    return ScoreFile(source, table.format_name, in_rows(source, found))
 
 
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..documented import record
 from ..errors import Argument, InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
-from .evaluations import Votes, check_segments, renumbered
+from .evaluations import check_segments, renumbered
 from .formats import JUDGMENT_FORMATS
 from .formats.base import Source
 from .formats.recognition import first_line, recognized
@@ -227,7 +226,7 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     if not votes.segment.size:
         source.fail("expected judgments, got none")
     n_segments = check_segments(source, votes.segment, votes.lines, votes.base, options.n_segments)
-    names, numbers = naming.resolve(source, votes.ids, partial(_line_of, votes), partial(_lost, votes))
+    names, numbers = naming.resolve(source, votes)
     index = np.array(numbers, dtype=np.int64)
     first, second = index[votes.first], index[votes.second]
     kept = (first >= 0) & (second >= 0)
@@ -247,15 +246,3 @@ def _unknown(source: Source) -> NoReturn:
     source.fail(
         problem, 1, known=known, got=quoted(first_line(source)), reader=Argument("read_scores", as_flag="--human")
     )
-
-
-def _line_of(votes: Votes, system: int) -> int:
-    """The line on which a system occurs first."""
-    return int(votes.lines[(votes.first == system) | (votes.second == system)].min())
-
-
-def _lost(votes: Votes, lost: set[int]) -> str:
-    """How many votes and ties are left out without these ids."""
-    is_lost = np.isin([votes.first, votes.second], list(lost)).any(axis=0)
-    n, ties = (f"{int((is_lost & of).sum()):,} of {int(of.sum()):,}" for of in (votes.sign != 0, votes.sign == 0))
-    return f"{n} votes{'' if votes.sign.all() else f' and {ties} ties'}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import binascii
+import contextlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, inside, list_of, mapping_of, object_of, text, unchanged, whole
+from .decoding import Mismatch, inside, list_of, mapping_of, text, unchanged
 from .files import MAX_INPUT
 
 _list, _mapping = list_of(unchanged), mapping_of(unchanged)
@@ -56,65 +57,36 @@ def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
     """The records of ``{"count": n, "fields": {key: packed values}}``; :class:`Mismatch` if it is something else."""
-    found = object_of({"count": whole, "fields": _mapping})(document)
-    # Without this check, a corrupt count could allocate any amount of memory.
-    if found["count"] > max(1, _longest(found)):
-        raise Mismatch("expected the number of records").inside("count")
-    return _inside("fields", _fields, found["fields"], found["count"])
-
-
-def _fields(fields: Any, count: int) -> list[Any]:
-    columns = _mapping(fields)
-    if not columns:
-        return [{} for _ in range(count)]
-    found = [_inside(key, _values, packed, count) for key, packed in columns.items()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*found, strict=True)]
-
-
-def _items(positions: Any, count: int) -> list[Any]:
-    found = [_inside(number, _values, packed, count) for number, packed in enumerate(_list(positions))]
-    return [list(row) for row in zip(*found, strict=True)]
+    with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+        # Without this check, a corrupt count could allocate any amount of memory.
+        if document["count"] <= max(1, _longest(document["fields"])):
+            return _records(document["fields"], document["count"])
+    raise Mismatch("expected packed records")
 
 
 def _longest(packed: Any) -> int:
     """The number of values in the longest list of some packed values."""
-    return max((len(values) for values in _lists(packed)), default=0)
-
-
-def _lists(packed: Any) -> Iterator[Sequence[Any]]:
     if isinstance(packed, dict):
-        yield from (packed[form] for form in ("index", "each") if isinstance(packed.get(form), list))
-        for form in ("fields", "items"):
-            inner = packed.get(form)
-            for values in inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ():
-                yield from _lists(values)
+        return max(map(_longest, packed.values()), default=0)
+    return max([len(packed), *map(_longest, packed)]) if isinstance(packed, list) else 0
 
 
-def _values(packed: Any, count: int) -> list[Any]:
+def _records(fields: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+    return [dict(zip(fields, row, strict=True)) for row in _rows(fields.values(), count)]
+
+
+def _rows(columns: Iterable[Any], count: int) -> list[list[Any]]:
+    unpacked = [_values(packed, count) for packed in columns]
+    return [row for _, *row in zip(range(count), *unpacked, strict=True)]
+
+
+def _values(packed: Any, count: int) -> Sequence[Any]:
     """``count`` values from any of the packed forms."""
-    forms = _mapping(packed)
-    if "all" in forms:
-        return [forms["all"]] * count
-    for form, unpacked in _NESTED.items():
-        if form in forms:
-            return _inside(form, unpacked, forms[form], count)
-    name, decode = ("index", _INDEXED) if "of" in forms else ("each", _EACH)
-    values = decode(forms)
-    if len(values[name]) != count:
-        raise Mismatch(f"expected {count} values, got {len(values[name])}").inside(name)
-    if name == "each":
-        return list(values["each"])
-    distinct = values["of"]
-    for number, position in enumerate(values["index"]):
-        if position >= len(distinct):
-            raise Mismatch(f"expected a position below {len(distinct)}, got {position}").inside(number).inside("index")
-    return [distinct[position] for position in values["index"]]
-
-
-def _inside(step: str | int, unpacked: Callable[[Any, int], list[Any]], packed: Any, count: int) -> list[Any]:
-    with inside(step):
-        return unpacked(packed, count)
-
-
-_NESTED: Mapping[str, Callable[[Any, int], list[Any]]] = {"fields": _fields, "items": _items}
-_INDEXED, _EACH = object_of({"of": _list, "index": list_of(whole)}), object_of({"each": _list})
+    if "all" in packed:
+        return [packed["all"]] * count
+    if "fields" in packed:
+        return _records(packed["fields"], count)
+    if "items" in packed:
+        return _rows(packed["items"], count)
+    values: Sequence[Any] = packed["each"] if "each" in packed else [packed["of"][at] for at in packed["index"]]
+    return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from attrs import evolve
@@ -194,9 +194,15 @@ class ScoreFile:
 
     source: Source
     format_name: str
+    content: Samples | ScoredTable
     options: ReadScores = ALL_SCORES
-    made: Samples | None = None
-    """What was made of the file's content, and is read in its place."""
+
+    @classmethod
+    def of(cls, source: Source, format_name: str, options: ReadScores = ALL_SCORES) -> ScoreFile:
+        """A file that has been read."""
+        samples = FORMATS[format_name].samples
+        content = ScoredTable(Table(source, format_name), options) if samples is None else samples(source)
+        return cls(source, format_name, content, options)
 
     @classmethod
     def read(cls, options: ReadScores) -> ScoreFile:
@@ -206,18 +212,7 @@ class ScoreFile:
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
-        return cls(source, options.input_format or recognized(source, SCORE_FORMATS) or "table", options)
-
-    @cached_property
-    def content(self) -> Samples | ScoredTable:
-        """What the file has."""
-        if self.made is not None:
-            return self.made
-        samples = FORMATS[self.format_name].samples
-        if samples is not None:
-            found: Samples = samples(self.source)
-            return found
-        return ScoredTable(Table(self.source, self.format_name), self.options)
+        return cls.of(source, options.input_format or recognized(source, SCORE_FORMATS) or "table", options)
 
     @property
     def names(self) -> list[str]:
@@ -283,13 +278,8 @@ def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, .
         if len(names) != 1:
             source.fail(f"expected a column of systems, because there are {len(names)} outputs: {listed(names)}")
         return (names[0].removesuffix(".txt"),), np.zeros(len(cells.values), dtype=np.int64)
-    of_rows = cells.system
-
-    def line_of(system: int) -> int:
-        return cells.lines[int(np.flatnonzero(of_rows == system)[0])]
-
-    systems, numbers = naming.resolve(source, cells.ids, line_of, partial(_lost, cells))
-    return systems, np.array(numbers, dtype=np.int64)[of_rows]
+    systems, numbers = naming.resolve(source, cells)
+    return systems, np.array(numbers, dtype=np.int64)[cells.system]
 
 
 def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: NDArray[np.intp]) -> None:
@@ -325,11 +315,3 @@ def _n_segments(source: Source, cells: Cells, n_segments: int | None) -> int:
         each = "" if cells.system is None else " of each system"
         source.fail(f"expected {found:,} scores{each}, because the texts have {found:,} segments, got {n:,}")
     return found
-
-
-def _lost(cells: Cells, lost: set[int]) -> str:
-    """How many scores are left out without these ids."""
-    assert cells.system is not None
-    has = np.isfinite(cells.values)
-    n = int((np.isin(cells.system, list(lost)) & has).sum())
-    return f"{n:,} of {int(has.sum()):,} scores"

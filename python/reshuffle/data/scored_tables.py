@@ -80,7 +80,7 @@ class ScoredTable:
         """The names of the metrics."""
         table, name = self.table, Path(uncompressed(self.table.source.file)).name
         if table.format_name == "comet":
-            first, _ = comet.first_segment(table.source)
+            first = table.source.once(comet.read_records).segments[0]
             score = comet.score_key(table.source, list(first), first)
             return [score, *(key for key in comet.score_keys(first) if key != score)]
         if table.format_name == "comet-printed":
