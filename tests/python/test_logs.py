@@ -19,8 +19,8 @@ from inputs import put, put_lines
 from known import known
 from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
 from reshuffle.data.corpus import system_names
+from reshuffle.data.joined_scores import paths_of_models, paths_of_runs
 from reshuffle.data.reading import is_log
-from reshuffle.data.runs_in_files import paths_of_models, paths_of_runs
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -31,8 +31,7 @@ from ..data.formats import (
     usual_metric,
 )
 from ..data.formats._samples import Samples
-from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
-from ..data.formats.recognition import first_line, recognized
+from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
 from ..data.manifest import Manifest

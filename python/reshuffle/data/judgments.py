@@ -16,8 +16,7 @@ from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
 from .evaluations import check_segments, renumbered
 from .formats import JUDGMENT_FORMATS
-from .formats.base import Source
-from .formats.recognition import first_line, recognized
+from .formats.base import Source, first_line, recognized
 from .score_columns import Integers
 from .system_names import Naming
 

@@ -17,8 +17,7 @@ from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
-from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, shown_json
-from .formats.recognition import recognized
+from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, recognized, shown_json
 from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, names_runs
 
 # What reads scores of segments.

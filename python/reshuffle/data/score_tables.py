@@ -19,9 +19,8 @@ from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import Cells, check_segments
 from .formats import FORMATS, SCORE_FORMATS
-from .formats._samples import Samples
-from .formats.base import Source
-from .formats.recognition import recognized
+from .formats._samples import Sample, Samples
+from .formats.base import Source, recognized
 from .reading import split_name
 from .score_columns import Table
 from .scored_tables import ScoredTable
@@ -218,6 +217,11 @@ class ScoreFile:
     def names(self) -> list[str]:
         """The names of the metrics."""
         return self.content.names
+
+    @property
+    def samples(self) -> Sequence[Sample]:
+        """The samples of a log; none of a table."""
+        return self.content.found if isinstance(self.content, Samples) else ()
 
     def chosen(self, metric: str | None) -> str:
         """The name of a metric; without one, of the only one or the obvious one."""

@@ -90,7 +90,7 @@ def outputs_of(words: Sequence[str], max_input: int, *, texts: bool = True) -> t
     files = tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
     if texts or len(files) != 1 or not Path(split_name(files[0])[0]).is_file():
         return files
-    from ...data.runs_in_files import paths_of_runs  # texts alone should not wait for readers of scores
+    from ...data.joined_scores import paths_of_runs  # texts alone should not wait for readers of scores
 
     found = paths_of_runs(files[0], max_input)
     if len(found) > 1:
@@ -163,7 +163,7 @@ def _models_in(scores: Mapping[str, OfRuns], max_input: int) -> tuple[str, str, 
     ((metric, files),) = scores.items()
     if len(files) != 1 or not isinstance(files, tuple) or not Path(split_name(files[0])[0]).is_file():
         return None
-    from ...data.runs_in_files import paths_of_models  # texts alone should not wait for readers of scores
+    from ...data.joined_scores import paths_of_models  # texts alone should not wait for readers of scores
 
     models = paths_of_models(files[0], max_input)
     return (metric, files[0], models) if len(models) > 1 else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order, with_unnamed_ids
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
@@ -22,7 +22,6 @@ from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
-from ...data.unnamed_ids import with_unnamed_ids
 from ...errors import InputError, counted, listed, printable, quoted
 from ...grouping import grouped
 from .given_files import ReadScores, of_metric, ordered_files, wrong_number_of_files
@@ -92,8 +91,8 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
     """
     if not rows:
         return {}
-    of_log = log.content if log is not None and isinstance(log.content, Samples) else None
-    epochs = {} if of_log is None else dict.fromkeys(str(each.epoch) for each in of_log.found if each.epoch is not None)
+    samples = () if log is None else log.samples
+    epochs = dict.fromkeys(str(each.epoch) for each in samples if each.epoch is not None)
     if epochs and [name.lower() for name in rows] == ["epoch"]:
         return {"epoch": next(iter(rows.values()))}
     got = ",".join(f"{name}={value}" for name, value in rows.items())
@@ -106,9 +105,7 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
 
 def _note_epochs(log: ScoreFile) -> bool:
     """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
-    if log.format_name != "inspect" or not isinstance(log.content, Samples):
-        return False
-    if len({sample.segment for sample in log.content.found}) == len(log.content.found):
+    if log.format_name != "inspect" or len({sample.segment for sample in log.samples}) == len(log.samples):
         return False
     _note_means(log.source.name, "sample", "epochs")
     return True
