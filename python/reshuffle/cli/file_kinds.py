@@ -181,23 +181,13 @@ def _source(path: str) -> Source:
     return source
 
 
-def _paper(path: str) -> Found | None:
-    if not is_folder(path):
-        return None
-    files = files_in(path)
-    is_paper = any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files)
-    return Found(format="folder", contents=_holds(files)) if is_paper else None
-
-
-def _holds(files: Sequence[str]) -> str:
-    return f"{counted(len(files), 'file')}: {listed(system_names(files))}"
-
-
 def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    holds = _holds(files)
+    holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
+    if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
+        return Found("folder", holds, (), kind="a paper written by --paper")
     scores = _scores_in_folder(files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
@@ -443,8 +433,8 @@ def _scores(path: str) -> Found | None:
 
 def _are_labels(values: Sequence[Any] | Numbers) -> bool:
     """Whether texts or numbers may be labels of classes: single words, or whole numbers, that occur often."""
-    known = {*(values.tolist() if isinstance(values, np.ndarray) else values)}
-    are_short = all(each.is_integer() if isinstance(each, float) else len(str(each).split()) == 1 for each in known)
+    known = {*(values.tolist() if isinstance(values, np.ndarray) else map(str, values))}
+    are_short = all(each.is_integer() if isinstance(each, float) else len(each.split()) == 1 for each in known)
     return are_short and 1 < len(known) <= min(MOST_CLASSES, len(values) // 2)
 
 
@@ -543,7 +533,7 @@ def _table(path: str) -> Found:
     labels = [each for each in own if _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
-    labels = [each for each in labels if {*columns[each].lines} & {*columns[labels[0]].lines}]
+    labels = [each for each in labels if {*map(str, columns[each].lines)} & {*map(str, columns[labels[0]].lines)}]
     if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
         named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
@@ -615,7 +605,6 @@ REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (
-    Kind("a paper written by --paper", _paper, ()),
     Kind("outputs of systems", _folder, ("reshuffle compare REF FILE",)),
     Kind("counts", _counts, ("reshuffle compare FILE", "reshuffle score FILE")),
     Kind("a saved result", _result, SHOWN),

@@ -116,6 +116,13 @@ def check_segments(
     return source.fail(problem, line, option=Argument(option))
 
 
+def numbers_of(chosen: Sequence[int] | NDArray[np.intp], n: int) -> Integers:
+    """The new number of each of n things: that in ``chosen``, or −1."""
+    index = np.full(n, -1, dtype=np.int64)
+    index[chosen] = np.arange(len(chosen))
+    return index
+
+
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:
     """The names that occur in columns of indices into them, and the columns as indices into these names.
 
@@ -123,6 +130,5 @@ def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], lis
     (['a', 'c'], [array([1, 0]), array([0])])
     """
     used = np.unique(np.concatenate(columns))
-    index = np.full(len(names), -1, dtype=np.int64)
-    index[used] = np.arange(len(used))
+    index = numbers_of(used, len(names))
     return [names[i] for i in used], [index[column] for column in columns]

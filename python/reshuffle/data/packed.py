@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, inside, list_of, mapping_of, text, unchanged
+from .decoding import Mismatch, text
 from .files import MAX_INPUT
 
-_list, _mapping = list_of(unchanged), mapping_of(unchanged)
+# What is raised where a value has another form. Nobody edits what is compressed, so errors need not say where.
+OF_WRONG_FORMS = (AttributeError, LookupError, TypeError, ValueError)
 
 
 def inflated(document: Any) -> Any:
@@ -33,31 +34,22 @@ def unpacked_texts(document: Any) -> Any:
     """The document of texts with a list for each system, from one with a list for each segment."""
     if not (isinstance(document, dict) and "names" in document):
         return document
-    names = list_of(text)(document["names"])
-    scores = _mapping(document.get("scores"))
-
-    def by_system(rows: Any) -> dict[str, Any]:
-        columns = zip(*(_as_long_as(names, row) for row in _list(rows)), strict=True)
-        return dict(zip(names, map(list, columns), strict=True))
-
-    found = {key: value for key, value in document.items() if key != "names"}
-    with inside("systems"):
-        found["systems"] = by_system(document.get("systems"))
-    with inside("scores"):
-        found["scores"] = {metric: by_system(rows) for metric, rows in scores.items()}
-    return found
+    with contextlib.suppress(*OF_WRONG_FORMS):
+        found = dict(document)
+        names = found.pop("names")
+        found["systems"] = _by_system(names, found["systems"])
+        found["scores"] = {metric: _by_system(names, rows) for metric, rows in found["scores"].items()}
+        return found
+    raise Mismatch("expected packed texts")
 
 
-def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
-    values: Sequence[Any] = _list(row)
-    if len(values) != len(names):
-        raise Mismatch(f"expected {len(names)} values for a segment, got {len(values)}")
-    return values
+def _by_system(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
     """The records of ``{"count": n, "fields": {key: packed values}}``; :class:`Mismatch` if it is something else."""
-    with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+    with contextlib.suppress(*OF_WRONG_FORMS):
         # Without this check, a corrupt count could allocate any amount of memory.
         if document["count"] <= max(1, _longest(document["fields"])):
             return _records(document["fields"], document["count"])

@@ -152,7 +152,7 @@ def _perhaps_scores(table: Table, name: str) -> list[str]:
 def _with_unnamed_ids(
     tables: ByFile,
     logs: ByFile,
-    others: Mapping[tuple[str, int], Others],
+    others: Mapping[tuple[str, int], Others | None],
     beside: Column | None,
     groups: Sequence[Column | None],
 ) -> tuple[ByFile, Sequence[Column | None]]:
@@ -237,10 +237,9 @@ class ScoreFiles:
             for each in groups
         ]
         n_left_out = len({name for names in lacking.values() for name in names})
-        by_metric: dict[str, dict[str, list[float]]] = {}
-        for (metric, system), row in rows.items():
-            by_metric.setdefault(metric, {})[system] = cells_of(row)[0].tolist()
-        return ReadScores(by_metric, [*placed.values()], shown, found, n_left_out)
+        by_metric = grouped((metric, (system, cells_of(row)[0].tolist())) for (metric, system), row in rows.items())
+        scores = {metric: dict(own) for metric, own in by_metric.items()}
+        return ReadScores(scores, [*placed.values()], shown, found, n_left_out)
 
     def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
@@ -259,37 +258,39 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
         return rows
 
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others]]:
+    def _read(
+        self, wanted: Mapping[tuple[str, int], str]
+    ) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others | None]]:
         """What each table and each log has, and the other columns of tables without known ids.
 
         Of a file that is named several times, the content is kept.
         """
-        others: dict[tuple[str, int], Others] = {}
+        others: dict[tuple[str, int], Others | None] = {}
         tables: ByFile = {}
         logs: ByFile = {}
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
-        is_noted, is_first = False, True
-        for file, keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).items():
+        by_file = grouped((split_name(path)[0], key) for key, path in wanted.items())
+        is_noted = False
+        for number, (file, keys) in enumerate(by_file.items()):
             opened_table, _ = opened(file, input_format, self.files.max_input)
             source = opened_table.source
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
-            named = {key: split_path(wanted[key])[1:] for key in keys}
-            if log is not None or judged is not None:
-                named = {key: (name, _check_rows(log, wanted[key], rows)) for key, (name, rows) in named.items()}
-            with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
-            if log is not None and not is_noted and not all(with_problems[key] or named[key][1] for key in keys):
-                is_noted = _note_epochs(log)
             for key in keys:
-                metric, (name, rows) = key[0], named[key]
+                metric = key[0]
+                _, name, rows = split_path(wanted[key])
+                if log is not None or judged is not None:
+                    rows = _check_rows(log, wanted[key], rows)
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
-                elif (problems := with_problems[key]) is not None:
+                elif (problems := self._problems(metric, opened_table, log, name, rows)) is not None:
                     found, table = logs, problems.table(problems.chosen(metric))
                 elif log is not None:
+                    if not (is_noted or rows):
+                        is_noted = _note_epochs(log)
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
@@ -298,15 +299,13 @@ class ScoreFiles:
                     if table.n_ratings > cells_of(table).size and not is_noted:
                         _note_means(source.name, "segment", "runs")
                         is_noted = True
-                    left = kept.others(_perhaps_scores(kept, name or metric)) if table.segment_ids is None else None
-                    if left is not None:
-                        others[key] = left
+                    if table.segment_ids is None:
+                        others[key] = kept.others(_perhaps_scores(kept, name or metric))
                 found[key] = replace(table, source=display_name(wanted[key]))
-            if is_first and judged is None and self.files.documents is None:
+            if number == 0 and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
                 if isinstance(said, Table | Samples):
                     warn_of_passages(source.name, said.header, said.values)
-            is_first = False
         return tables, logs, others
 
     @staticmethod
