@@ -250,14 +250,16 @@ def paths_of_models(path: str, max_input: int) -> list[str]:
 PASSED = ("passed", "correct", "pass", "resolved")
 
 
-def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreFile | None:
-    """The problems of ``pass@k`` in a file that has none by itself, with their numbers of samples and of correct ones.
+def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | None) -> ScoreFile | None:
+    """The problems of ``pass@k`` in a file that has no such scores, with their numbers of samples and of correct ones.
 
     They are the epochs of a log, in a score that is 0 or 1, or a table with ids and the columns n and c, or with a row
     for each sample and a column ``passed``. None for other files.
     """
     from .formats.code_results import in_rows
 
+    if not re.fullmatch(r"pass@\d+", metric) or metric in (table.header if log is None else log.names):
+        return None
     source = table.source
     if log is not None:
         content = log.content

@@ -16,6 +16,7 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
+from ...data.formats.base import number_in
 from ...data.reading import split_name
 from ...errors import InputError, counted, listed, quoted, unknown_name, warn
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
@@ -233,10 +234,7 @@ def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]], max_inp
 
 def _finite(where: str, text: str) -> float:
     """A finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = number_in(text)
     if not math.isfinite(number):
         raise InputError(f"{where}: expected a finite number for each run, got {quoted(text)}")
     return number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -284,9 +283,10 @@ class ScoreFiles:
                 _, name, rows = split_path(wanted[key])
                 if log is not None or judged is not None:
                     rows = _check_rows(log, wanted[key], rows)
+                kept = replace(opened_table, rows=rows)
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
-                elif (problems := self._problems(metric, opened_table, log, name, rows)) is not None:
+                elif "epoch" not in rows and (problems := problems_in(metric, kept, log, name)) is not None:
                     found, table = logs, problems.table(problems.chosen(metric))
                 elif log is not None:
                     if not (is_noted or rows):
@@ -294,7 +294,6 @@ class ScoreFiles:
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
-                    kept = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, kept, name)
                     if table.n_ratings > cells_of(table).size and not is_noted:
                         _note_means(source.name, "segment", "runs")
@@ -307,16 +306,6 @@ class ScoreFiles:
                 if isinstance(said, Table | Samples):
                     warn_of_passages(source.name, said.header, said.values)
         return tables, logs, others
-
-    @staticmethod
-    def _problems(
-        metric: str, table: Table, log: ScoreFile | None, name: str | None, rows: Mapping[str, str]
-    ) -> ScoreFile | None:
-        """The problems of a metric ``pass@k`` that a log or table has no column of. See :func:`problems_in`."""
-        known = table.header if log is None else log.names
-        if not re.fullmatch(r"pass@\d+", metric) or metric in known or "epoch" in rows:
-            return None
-        return problems_in(replace(table, rows=rows), log, name)
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
         """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it; what each lacks.
