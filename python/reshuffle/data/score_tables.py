@@ -22,12 +22,8 @@ from .formats import FORMATS, SCORE_FORMATS
 from .formats._samples import Sample, Samples
 from .formats.base import Source, recognized
 from .reading import split_name
-from .score_columns import Table
-from .scored_tables import ScoredTable
+from .scored_tables import NO_OPTIONS, ScoredTable
 from .system_names import Naming
-
-# For readers without options.
-ALL_SCORES = ReadScores("")
 
 
 @record(slots=False, eq=False)
@@ -194,13 +190,13 @@ class ScoreFile:
     source: Source
     format_name: str
     content: Samples | ScoredTable
-    options: ReadScores = ALL_SCORES
+    options: ReadScores = NO_OPTIONS
 
     @classmethod
-    def of(cls, source: Source, format_name: str, options: ReadScores = ALL_SCORES) -> ScoreFile:
+    def of(cls, source: Source, format_name: str, options: ReadScores = NO_OPTIONS) -> ScoreFile:
         """A file that has been read."""
         samples = FORMATS[format_name].samples
-        content = ScoredTable(Table(source, format_name), options) if samples is None else samples(source)
+        content = ScoredTable(source, format_name, options=options) if samples is None else samples(source)
         return cls(source, format_name, content, options)
 
     @classmethod

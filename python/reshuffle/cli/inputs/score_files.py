@@ -12,7 +12,6 @@ from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
-from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
@@ -303,8 +302,7 @@ class ScoreFiles:
                 found[key] = replace(table, source=display_name(wanted[key]))
             if number == 0 and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
-                if isinstance(said, Table | Samples):
-                    warn_of_passages(source.name, said.header, said.values)
+                warn_of_passages(source.name, said.header, said.values)
         return tables, logs, others
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
