@@ -99,13 +99,12 @@ def found_in(path: str) -> list[Found]:
     if path == STDIN:
         raise InputError("doctor reads a file several times: name a file, not standard input")
     _source.cache_clear()
-    known = _first(KINDS, path)
-    if known:
+    if known := _first(KINDS, path):
         return known
     table = table_of(_source(path))
     by_ending = table.format_name == format_in(_source(path))
     is_table = table.format_name in TABLES and recognized(table.source, LOGS) is None and bool(table.header)
-    if is_table and (by_ending or _can_be_scores(path)):
+    if is_table and (by_ending or _if_readable(SCORES, path)):
         return _in_table(path, table)
     try:
         return _first((SCORES, TEXTS), path)
@@ -123,8 +122,8 @@ def _in_table(path: str, table: Table) -> list[Found]:
     try:
         found = _first((TABLE,), path)
     except InputError:
-        if _can_be_scores(path):  # where some lines lack keys of others
-            return _first((SCORES,), path)
+        if scores := _if_readable(SCORES, path):  # where some lines lack keys of others
+            return scores
         raise
     # Names of columns may also be separated by white space.
     system = roles_of(table.header if len(table.header) > 1 else table.header[0].split()).get("system")
@@ -139,15 +138,21 @@ def _in_table(path: str, table: Table) -> list[Found]:
     return scores if scores and 2 * len(set(names)) <= len(names) else [*scores, *found]
 
 
-def _can_be_scores(path: str) -> bool:
+def _if_readable(kind: Kind, path: str) -> list[Found]:
     with contextlib.suppress(InputError):
-        return bool(_first((SCORES,), path))
-    return False
+        return _first((kind,), path)
+    return []
 
 
 def _first(kinds: Iterable[Kind], path: str) -> list[Found]:
     """What the first of these readers that knows a file says of it."""
-    return next(([found] for kind in kinds if (found := _found(kind, path)) is not None), [])
+    for kind in kinds:
+        said = kind.read(path)
+        if said is not None:
+            commands = kind.commands if said.commands is OF_KIND else said.commands
+            own = [each.replace("FILE", shlex.quote(path)) for each in commands]
+            return [replace(said, kind=said.kind or kind.name, commands=own)]
+    return []
 
 
 def _are_damaged_scores(source: Source) -> bool:
@@ -157,15 +162,6 @@ def _are_damaged_scores(source: Source) -> bool:
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
     numbers = [end for end in ends if end.lower() in MISSING_WORDS or not math.isnan(number_in(end))]
     return bool(ends) and 2 * len(numbers) >= len(ends)
-
-
-def _found(kind: Kind, path: str) -> Found | None:
-    said = kind.read(path)
-    if said is None:
-        return None
-    commands = kind.commands if said.commands is OF_KIND else said.commands
-    own = [each.replace("FILE", shlex.quote(path)) for each in commands]
-    return replace(said, kind=said.kind or kind.name, commands=own)
 
 
 @lru_cache(maxsize=1)
