@@ -578,10 +578,7 @@ def _are_counts(table: Table, name: str) -> bool:
 
 # Numbers of runs and of answers, which are neither scores nor counts.
 NUMBERS_OF_RUNS = ("step", "fold")
-VOTES = (
-    "reshuffle votes FILE",
-    "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",
-)
+VOTES = ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER")
 OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")

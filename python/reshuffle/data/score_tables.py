@@ -108,6 +108,15 @@ def cells_of(table: ScoreTable) -> NDArray[np.float64]:
     return table.segments
 
 
+def means_by(
+    key: NDArray[np.int64], values: NDArray[np.float64], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The mean of the values with each of n keys, NaN without values, and their number."""
+    counts = np.bincount(key, minlength=n)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(key, values, n) / counts, counts
+
+
 def of_system(table: ScoreTable, system: str) -> ScoreTable:
     """A table of the segments of one system."""
     cells = cells_of(table)[[table.systems.index(system)]]
@@ -264,8 +273,7 @@ class ScoreFile:
         key = index if cells.segment is None else index * s + cells.segment
         if self.options.repeated == "error":
             _check_repeated(source, cells, key, np.flatnonzero(kept))
-        with np.errstate(invalid="ignore"):  # NaN without values
-            means = np.bincount(key[kept], cells.values[kept], n * s) / np.bincount(key[kept], minlength=n * s)
+        means, _ = means_by(key[kept], cells.values[kept], n * s)
         segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)
         ids = None if cells.keys is None or segments is None else tuple(cells.keys)
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)

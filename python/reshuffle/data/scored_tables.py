@@ -21,15 +21,7 @@ from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
 from .id_columns import MODELS
-from .score_columns import (
-    SYSTEM,
-    TABLES,
-    Integers,
-    Table,
-    check_header,
-    codes,
-    columns_of_scores,
-)
+from .score_columns import SYSTEM, TABLES, Integers, Table, check_header, codes, columns_of_scores
 
 # For readers without options.
 NO_OPTIONS = ReadScores("")

@@ -112,16 +112,8 @@ def lm_eval(source: Source) -> Samples:
     for line, each in lines:
         names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
         scores = {full: each[name] for name, full in names.items()}
-        fields = each.get("doc")
-        found.append(
-            Sample(
-                system,
-                _document(source, each, line),
-                scores,
-                line,
-                fields=fields if isinstance(fields, dict) else {},
-            )
-        )
+        fields = each["doc"] if isinstance(each.get("doc"), dict) else {}
+        found.append(Sample(system, _document(source, each, line), scores, line, fields=fields))
     return _Numeric(source, found, are_complete=has_one_filter)
 
 
