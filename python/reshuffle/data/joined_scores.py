@@ -213,10 +213,10 @@ def paths_of_runs(path: str, max_input: int) -> list[str]:
     like ``generation`` only count if each of their values has the same segments.
     """
     table, _ = opened(path, None, max_input)
-    log = open_log(table.source)
+    log = recognized(table.source, LOGS)
     column, found = "epoch", list[str]()
     if log is not None and not table.rows:  # no epoch is chosen
-        found = [str(each.epoch) for each in log.samples]
+        found = [str(each.epoch) for each in ScoreFile.of(table.source, log).samples]
     elif log is None and table.format_name in TABLES:
         column, found = column_of_runs(table)
     runs = [*dict.fromkeys(found)]
@@ -233,13 +233,10 @@ def paths_of_models(path: str, max_input: int) -> list[str]:
     As a shell reads them.
     """
     table, name = opened(path, None, max_input)
+    if name is not None or recognized(table.source, LOGS) is not None:
+        return []
     system = table.roles().get("system")
-    if (
-        system is None
-        or system.lower() not in (*MODELS, "system")
-        or name is not None
-        or open_log(table.source) is not None
-    ):
+    if system is None or system.lower() not in (*MODELS, "system"):
         return []
     models = table.values(system)
     found = column_of_runs(table, models)[1]
