@@ -616,11 +616,7 @@ KINDS: Sequence[Kind] = (
         ("reshuffle compare --scores nDCG@10 FILE OTHER --qrels QRELS",),
     ),
     Kind("relevance judgments", _queries(is_qrel), ("reshuffle compare --scores nDCG@10 RUN OTHER --qrels FILE",)),
-    Kind(
-        "test sets",
-        _manifest({"sets"}, lambda m: listed(m.sets(SetFiles))),
-        ("reshuffle compare --manifest FILE",),
-    ),
+    Kind("test sets", _manifest({"sets"}, lambda m: listed(m.sets(SetFiles))), ("reshuffle compare --manifest FILE",)),
     Kind(
         "runs of systems",
         _manifest({"systems"}, lambda m: f"systems {listed(m.values(RunFiles)['systems'])}"),

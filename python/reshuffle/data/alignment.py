@@ -216,9 +216,8 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
     distinct values shows that the rows are in one order; numbers of rows, as pandas writes them, do not.
     """
     found = list(columns)
-    if len(columns) > 1 and any(column.others for column in columns):
-        _like_known(found)
-        _like_each_other(found)
+    _like_known(found)
+    _like_each_other(found)
     return found
 
 
@@ -295,8 +294,6 @@ def _moved(one: Column, other: Column) -> str | None:
     moved: list[tuple[str, bool]] = []
     are_numbered = False
     for name in one.others.header:
-        if name.lower() not in _headers(other):
-            continue
         values, theirs = _values(one, name), _values(other, name)
         if not values or len(values) != len(theirs):
             continue

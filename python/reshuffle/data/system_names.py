@@ -85,7 +85,12 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
     content = read_bytes(path, "the name of a system, a tab, and the name to display on each line", max_input)
     lines = split_lines(decoded(content, shown).removeprefix("\ufeff"))
     if next(filter(None, map(str.strip, lines)), "").startswith("{"):
-        return NameMap(_from_json("\n".join(lines), shown), shown)
+        found: dict[str, str] = unique_json("\n".join(lines), shown, "names of systems", "{} has two display names")
+        for system, name in found.items():
+            if not isinstance(name, str):
+                expected = f"a string as the display name of {quoted(system)}"
+                raise InputError(f"{shown}: expected {expected}, got {quoted(name)}")
+        return NameMap(found, shown)
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
@@ -98,14 +103,6 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
             raise at_line(shown, number, f"{quoted(system)} already has a name on line {numbers[system]}")
         names[system], numbers[system] = name.strip(), number
     return NameMap(names, shown, numbers)
-
-
-def _from_json(text: str, shown: str) -> dict[str, str]:
-    names: dict[str, str] = unique_json(text, shown, "names of systems", "{} has two display names")
-    for system, name in names.items():
-        if not isinstance(name, str):
-            raise InputError(f"{shown}: expected a string as the display name of {quoted(system)}, got {quoted(name)}")
-    return names
 
 
 @dataclass(frozen=True)
