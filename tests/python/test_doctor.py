@@ -15,7 +15,7 @@ import pytest
 
 import reshuffle
 from reshuffle import _core
-from reshuffle.cli.doctor import Health, _optional
+from reshuffle.cli.doctor import _optional, health
 from reshuffle.cli.file_kinds import KINDS, OF_FORMAT, SCORES, TABLE, TEXTS, found_in
 from reshuffle.cli.main import run as run_here
 from reshuffle.cli.root import CONTEXT, cli
@@ -31,11 +31,11 @@ OPTIONAL = "MeCab mecab_ko sentencepiece matplotlib ir_measures zstandard distri
 def test_without_optional_packages_doctor_says_how_to_get_each(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in OPTIONAL:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
-    health = Health.of_this_process()
+    found = health()
     there = ["inspect_ai logs"] if sys.version_info >= (3, 14) else []
-    assert health.usable == there
-    assert set(health.missing) == {name for name, _ in _optional()} - set(there)
-    for name, problem in health.missing.items():
+    assert found["usable"] == there
+    assert set(found["missing"]) == {name for name, _ in _optional()} - set(there)
+    for name, problem in found["missing"].items():
         assert re.search(r"pip install|--meteor-jar", problem), name
     shown = run("doctor")
     assert shown.code == 0
@@ -45,20 +45,20 @@ def test_without_optional_packages_doctor_says_how_to_get_each(run: Any, monkeyp
 
 
 def test_versions_instructions_and_packages_are_those_in_use(run: Any) -> None:
-    health = json.loads(run("doctor", "--json").out)
-    assert health["reshuffle"] == reshuffle.__version__
-    assert health["vector_instructions"] == _core.simd()
-    assert health["threads"] == _core.threads() >= 1
-    packages = health["packages"]
+    found = json.loads(run("doctor", "--json").out)
+    assert found["reshuffle"] == reshuffle.__version__
+    assert found["vector_instructions"] == _core.simd()
+    assert found["threads"] == _core.threads() >= 1
+    packages = found["packages"]
     assert packages["numpy"] == sys.modules["numpy"].__version__
     assert {"attrs", "click", "jinja2", "numpy", "rich", "sacrebleu", "scipy"} <= packages.keys()
     assert not packages.keys() & {"pytest", "hypothesis", "mypy", "ruff", "pexpect", "rouge-score", "import-linter"}
-    optional = {*health["usable"], *health["missing"]}
+    optional = {*found["usable"], *found["missing"]}
     assert set(EXTERNAL) < optional
-    assert not set(health["usable"]) & set(health["missing"])
+    assert not set(found["usable"]) & set(found["missing"])
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
-    assert {"figures", "pandas"} <= set(Health.of_this_process().usable)
+    assert {"figures", "pandas"} <= set(health()["usable"])
 
 
 CONTENTS = {

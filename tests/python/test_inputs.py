@@ -276,7 +276,8 @@ def test_sentences_of_conll(folder: Path) -> None:
     last, second = read_columns([put("x.conll", text), "x.conll#2"])
     assert (last.lines, second.lines) == (["B-ORG O", "O", "O"], ["NNP VBZ", "DT", "UH"])
     assert (list(last.first_lines), last.place(2)) == ([3, 7, 10], "x.conll, line 7")
-    assert read_groups("document", "x.conll") == (["1", "1", "2"], None)
+    documents = read_groups("document", "x.conll")
+    assert (documents.lines, documents.keys) == (["1", "1", "2"], None)
     (alone,) = read_columns([put("y.iob", "# id 7 domain=en\na\tB-X\nb c\tI-X\n\n# NN\n")])
     assert (alone.lines, alone.ids) == (["B-X I-X", "NN"], None)
 

@@ -19,8 +19,8 @@ from inputs import put, put_lines
 from known import known
 from reshuffle import InputError, InputWarning, ScoreTable, SegmentScores, join_scores, read_scores
 from reshuffle.data.corpus import system_names
-from reshuffle.data.reading import is_log, others_in
-from reshuffle.data.runs_in_files import paths_of_models, paths_of_runs
+from reshuffle.data.joined_scores import paths_of_models, paths_of_runs
+from reshuffle.data.reading import is_log
 from told import assert_raises
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -126,7 +126,6 @@ def test_the_limit_of_sizes_is_that_of_what_looks_at_a_file_first() -> None:
     size = len(gzip.decompress(Path("a.tsv.gz").read_bytes()))
     looks: list[Callable[[int], object]] = [
         lambda limit: is_log("a.tsv.gz", limit),
-        lambda limit: others_in("a.tsv.gz#score", limit),
         lambda limit: paths_of_runs("a.tsv.gz", limit),
         lambda limit: paths_of_models("a.tsv.gz", limit),
     ]

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from inputs import put, put_lines, scores_by_system
 from reshuffle import InputError
 from reshuffle.data.corpus import system_names
-from reshuffle.data.joined_scores import segment_order
-from reshuffle.data.runs_in_files import paths_of_runs
+from reshuffle.data.joined_scores import paths_of_runs, segment_order
 from reshuffle.data.score_columns import opened
 
 pytestmark = pytest.mark.usefixtures("here")

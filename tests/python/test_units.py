@@ -442,7 +442,7 @@ def test_every_file_format_of_ids_gives_the_comparison_of_the_api(demo: Path, ru
     options: dict[str, Any] = {"n_resamples": 200, "include": "parts"}
     for path in ("docs.txt", "docs.tsv#doc", "docs.jsonl#doc", "bare.jsonl", "docs.sgm"):
         same([*COMPARE, "--docs", path], compare, documents=documents, **options)
-        assert documents == read_groups("document", path)[0]
+        assert documents == read_groups("document", path).lines
         assert documents == read_corpus(["reference.txt"], ["tuned.txt"], documents=path).documents
     assert strata == read_corpus(["reference.txt"], ["tuned.txt"], strata="strata.txt").strata
     same([*COMPARE, "--strata", "strata.txt"], compare, strata=strata, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,8 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
         if problems:
             raise problems[-1]
         return
-    health = Health.of_this_process()
-    click.echo(json.dumps(asdict(health), indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(health)))
+    found_here = health()
+    click.echo(json.dumps(found_here, indent=2, ensure_ascii=False) if as_json else "\n".join(_lines(found_here)))
 
 
 def _about_file(file: str, found: list[Found]) -> str:
@@ -73,44 +73,25 @@ def _about_file(file: str, found: list[Found]) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Health:
-    """What reshuffle runs with."""
+def health() -> dict[str, Any]:
+    """What reshuffle runs with: versions, what works of what is optional, and how to get the rest."""
+    import platform
 
-    reshuffle: str
-    python: str
-    system: str
-    vector_instructions: str
-    threads: int
-    generator: str
-    unicode: str
-    packages: Mapping[str, str]
-    """The versions of the packages that reshuffle needs or can work with and that are installed."""
-    usable: list[str]
-    """What works of what is optional."""
-    missing: Mapping[str, str]
-    """What does not, and how to get it."""
+    from .. import __version__, _core
 
-    @classmethod
-    def of_this_process(cls) -> Health:
-        """Try everything."""
-        import platform
-
-        from .. import __version__, _core
-
-        problems = {name: _problem(check) for name, check in _optional()}
-        return cls(
-            __version__,
-            f"{platform.python_version()} ({platform.python_implementation()})",
-            platform.platform(),
-            _core.simd(),
-            _core.threads(),
-            _core.GENERATOR,
-            _core.UNICODE_VERSION,
-            dict(_packages()),
-            [name for name, problem in problems.items() if not problem],
-            {name: problem for name, problem in problems.items() if problem},
-        )
+    problems = {name: _problem(check) for name, check in _optional()}
+    return {
+        "reshuffle": __version__,
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": platform.platform(),
+        "vector_instructions": _core.simd(),
+        "threads": _core.threads(),
+        "generator": _core.GENERATOR,
+        "unicode": _core.UNICODE_VERSION,
+        "packages": dict(_packages()),
+        "usable": [name for name, problem in problems.items() if not problem],
+        "missing": {name: problem for name, problem in problems.items() if problem},
+    }
 
 
 def _packages() -> Iterator[tuple[str, str]]:
@@ -165,23 +146,23 @@ def _problem(check: Callable[[], object]) -> str:
     return ""
 
 
-def _lines(health: Health) -> Iterator[str]:
+def _lines(health: Mapping[str, Any]) -> Iterator[str]:
     from .completion import switch
     from .explain import WIDTH, wrapped
     from .output import terminal
 
     line, file = switch()
     rows: dict[str, Any] = {
-        "Versions": f"reshuffle {health.reshuffle}, Python {health.python}, {health.system}",
-        "Computes with": f"{health.vector_instructions} vector instructions (RESHUFFLE_SIMD chooses others), "
-        f"{counted(health.threads, 'thread')} (--workers), {health.generator}",
-        "Text": f"Unicode {health.unicode}",
-        "Packages": ", ".join(f"{name} {version}" for name, version in health.packages.items()),
-        "Optional": ", ".join(health.usable) or "nothing",
+        "Versions": f"reshuffle {health['reshuffle']}, Python {health['python']}, {health['system']}",
+        "Computes with": f"{health['vector_instructions']} vector instructions (RESHUFFLE_SIMD chooses others), "
+        f"{counted(health['threads'], 'thread')} (--workers), {health['generator']}",
+        "Text": f"Unicode {health['unicode']}",
+        "Packages": ", ".join(f"{name} {version}" for name, version in health["packages"].items()),
+        "Optional": ", ".join(health["usable"]) or "nothing",
     }
     width = terminal().width or WIDTH
     yield from (wrapped(heading, printable(text), width) for heading, text in rows.items())
-    by_problem = grouped((problem, name) for name, problem in health.missing.items())
+    by_problem = grouped((problem, name) for name, problem in health["missing"].items())
     if by_problem:
         yield from ("", "What is missing, and how to get it:")
     yield from (wrapped(", ".join(names), printable(problem), width) for problem, names in by_problem.items())

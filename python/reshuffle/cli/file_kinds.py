@@ -31,8 +31,7 @@ from ..data.formats import (
     usual_metric,
 )
 from ..data.formats._samples import Samples
-from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
-from ..data.formats.recognition import first_line, recognized
+from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
 from ..data.manifest import Manifest
@@ -100,13 +99,12 @@ def found_in(path: str) -> list[Found]:
     if path == STDIN:
         raise InputError("doctor reads a file several times: name a file, not standard input")
     _source.cache_clear()
-    known = _first(KINDS, path)
-    if known:
+    if known := _first(KINDS, path):
         return known
     table = table_of(_source(path))
     by_ending = table.format_name == format_in(_source(path))
     is_table = table.format_name in TABLES and recognized(table.source, LOGS) is None and bool(table.header)
-    if is_table and (by_ending or _can_be_scores(path)):
+    if is_table and (by_ending or _if_readable(SCORES, path)):
         return _in_table(path, table)
     try:
         return _first((SCORES, TEXTS), path)
@@ -124,8 +122,8 @@ def _in_table(path: str, table: Table) -> list[Found]:
     try:
         found = _first((TABLE,), path)
     except InputError:
-        if _can_be_scores(path):  # where some lines lack keys of others
-            return _first((SCORES,), path)
+        if scores := _if_readable(SCORES, path):  # where some lines lack keys of others
+            return scores
         raise
     # Names of columns may also be separated by white space.
     system = roles_of(table.header if len(table.header) > 1 else table.header[0].split()).get("system")
@@ -140,15 +138,21 @@ def _in_table(path: str, table: Table) -> list[Found]:
     return scores if scores and 2 * len(set(names)) <= len(names) else [*scores, *found]
 
 
-def _can_be_scores(path: str) -> bool:
+def _if_readable(kind: Kind, path: str) -> list[Found]:
     with contextlib.suppress(InputError):
-        return bool(_first((SCORES,), path))
-    return False
+        return _first((kind,), path)
+    return []
 
 
 def _first(kinds: Iterable[Kind], path: str) -> list[Found]:
     """What the first of these readers that knows a file says of it."""
-    return next(([found] for kind in kinds if (found := _found(kind, path)) is not None), [])
+    for kind in kinds:
+        said = kind.read(path)
+        if said is not None:
+            commands = kind.commands if said.commands is OF_KIND else said.commands
+            own = [each.replace("FILE", shlex.quote(path)) for each in commands]
+            return [replace(said, kind=said.kind or kind.name, commands=own)]
+    return []
 
 
 def _are_damaged_scores(source: Source) -> bool:
@@ -158,15 +162,6 @@ def _are_damaged_scores(source: Source) -> bool:
     ends = [line.split()[-1] for line in source.text().splitlines()[1:] if line.strip()]
     numbers = [end for end in ends if end.lower() in MISSING_WORDS or not math.isnan(number_in(end))]
     return bool(ends) and 2 * len(numbers) >= len(ends)
-
-
-def _found(kind: Kind, path: str) -> Found | None:
-    said = kind.read(path)
-    if said is None:
-        return None
-    commands = kind.commands if said.commands is OF_KIND else said.commands
-    own = [each.replace("FILE", shlex.quote(path)) for each in commands]
-    return replace(said, kind=said.kind or kind.name, commands=own)
 
 
 @lru_cache(maxsize=1)
@@ -182,23 +177,13 @@ def _source(path: str) -> Source:
     return source
 
 
-def _paper(path: str) -> Found | None:
-    if not is_folder(path):
-        return None
-    files = files_in(path)
-    is_paper = any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files)
-    return Found(format="folder", contents=_holds(files)) if is_paper else None
-
-
-def _holds(files: Sequence[str]) -> str:
-    return f"{counted(len(files), 'file')}: {listed(system_names(files))}"
-
-
 def _folder(path: str) -> Found | None:
     if not is_folder(path):
         return None
     files = files_in(path)
-    holds = _holds(files)
+    holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
+    if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
+        return Found("folder", holds, (), kind="a paper written by --paper")
     scores = _scores_in_folder(files)
     if scores is not None:
         return replace(scores, contents=f"{holds}; {scores.contents}")
@@ -410,10 +395,10 @@ def _scores(path: str) -> Found | None:
     name = recognized(source, SCORE_FORMATS)
     if name is None:
         return None
-    file = ScoreFile(source, name)
     about = FORMATS[name].about
     several = "reshuffle meta systems --human FILE --refs REF --systems FOLDER"
     try:
+        file = ScoreFile.of(source, name)
         metrics = file.names
         cells = file.content.cells(metrics[0])
     except InputError as error:
@@ -444,8 +429,8 @@ def _scores(path: str) -> Found | None:
 
 def _are_labels(values: Sequence[Any] | Numbers) -> bool:
     """Whether texts or numbers may be labels of classes: single words, or whole numbers, that occur often."""
-    known = {*(values.tolist() if isinstance(values, np.ndarray) else values)}
-    are_short = all(each.is_integer() if isinstance(each, float) else len(str(each).split()) == 1 for each in known)
+    known = {*(values.tolist() if isinstance(values, np.ndarray) else map(str, values))}
+    are_short = all(each.is_integer() if isinstance(each, float) else len(each.split()) == 1 for each in known)
     return are_short and 1 < len(known) <= min(MOST_CLASSES, len(values) // 2)
 
 
@@ -544,7 +529,7 @@ def _table(path: str) -> Found:
     labels = [each for each in own if _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
-    labels = [each for each in labels if {*columns[each].lines} & {*columns[labels[0]].lines}]
+    labels = [each for each in labels if {*map(str, columns[each].lines)} & {*map(str, columns[labels[0]].lines)}]
     if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
         named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
@@ -593,10 +578,7 @@ def _are_counts(table: Table, name: str) -> bool:
 
 # Numbers of runs and of answers, which are neither scores nor counts.
 NUMBERS_OF_RUNS = ("step", "fold")
-VOTES = (
-    "reshuffle votes FILE",
-    "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER",
-)
+VOTES = ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER")
 OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE")
 COLUMNS = ("reshuffle compare FILE#REF FILE#BASELINE FILE#NEW", "reshuffle score FILE#REF FILE#NEW")
@@ -616,7 +598,6 @@ REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (
-    Kind("a paper written by --paper", _paper, ()),
     Kind("outputs of systems", _folder, ("reshuffle compare REF FILE",)),
     Kind("counts", _counts, ("reshuffle compare FILE", "reshuffle score FILE")),
     Kind("a saved result", _result, SHOWN),
@@ -635,11 +616,7 @@ KINDS: Sequence[Kind] = (
         ("reshuffle compare --scores nDCG@10 FILE OTHER --qrels QRELS",),
     ),
     Kind("relevance judgments", _queries(is_qrel), ("reshuffle compare --scores nDCG@10 RUN OTHER --qrels FILE",)),
-    Kind(
-        "test sets",
-        _manifest({"sets"}, lambda m: listed(m.sets(SetFiles))),
-        ("reshuffle compare --manifest FILE",),
-    ),
+    Kind("test sets", _manifest({"sets"}, lambda m: listed(m.sets(SetFiles))), ("reshuffle compare --manifest FILE",)),
     Kind(
         "runs of systems",
         _manifest({"systems"}, lambda m: f"systems {listed(m.values(RunFiles)['systems'])}"),

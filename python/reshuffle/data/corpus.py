@@ -19,14 +19,13 @@ import numpy as np
 from ..documented import record
 from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
 from ..types import InputFormat
-from .alignment import aligned
+from .alignment import aligned, with_unnamed_ids
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
 from .id_columns import names_runs
 from .reading import AS_SCORES, PLURALS, check_no_column, label_of, path_is, read_texts, split_name, split_rows
-from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

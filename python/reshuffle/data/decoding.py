@@ -54,11 +54,6 @@ def inside(*steps: str | int) -> Iterator[None]:
         raise mismatch.inside(*steps) from None
 
 
-def unchanged(value: Any) -> Any:
-    """Any value, as it was parsed."""
-    return value
-
-
 def text(value: Any) -> str:
     """A string."""
     if type(value) is str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -34,6 +34,16 @@ class Votes(NamedTuple):
     lines: Integers
     base: int
 
+    def line_of(self, system: int) -> int:
+        """The line on which a system occurs first."""
+        return int(self.lines[(self.first == system) | (self.second == system)].min())
+
+    def lost(self, systems: Collection[int]) -> str:
+        """How many votes and ties are left out without these systems."""
+        is_lost = np.isin([self.first, self.second], list(systems)).any(axis=0)
+        n, ties = (f"{int((is_lost & of).sum()):,} of {int(of.sum()):,}" for of in (self.sign != 0, self.sign == 0))
+        return f"{n} votes{'' if self.sign.all() else f' and {ties} ties'}"
+
 
 class Cells(NamedTuple):
     """The scores of one metric or of people: a value for each rating, before ids are mapped to systems.
@@ -52,6 +62,17 @@ class Cells(NamedTuple):
     base: int = 1
     in_order: bool = False
     keys: Sequence[str] | None = None
+
+    def line_of(self, system: int) -> int:
+        """The line on which a system occurs first."""
+        return self.lines[int(np.flatnonzero(self.system == system)[0])]
+
+    def lost(self, systems: Collection[int]) -> str:
+        """How many scores are left out without these systems."""
+        has = np.isfinite(self.values)
+        assert self.system is not None
+        n = int((np.isin(self.system, list(systems)) & has).sum())
+        return f"{n:,} of {int(has.sum()):,} scores"
 
 
 def integers(
@@ -95,6 +116,13 @@ def check_segments(
     return source.fail(problem, line, option=Argument(option))
 
 
+def numbers_of(chosen: Sequence[int] | NDArray[np.intp], n: int) -> Integers:
+    """The new number of each of n things: that in ``chosen``, or −1."""
+    index = np.full(n, -1, dtype=np.int64)
+    index[chosen] = np.arange(len(chosen))
+    return index
+
+
 def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], list[Integers]]:
     """The names that occur in columns of indices into them, and the columns as indices into these names.
 
@@ -102,6 +130,5 @@ def renumbered(names: Sequence[str], *columns: Integers) -> tuple[list[str], lis
     (['a', 'c'], [array([1, 0]), array([0])])
     """
     used = np.unique(np.concatenate(columns))
-    index = np.full(len(names), -1, dtype=np.int64)
-    index[used] = np.arange(len(used))
+    index = numbers_of(used, len(names))
     return [names[i] for i in used], [index[column] for column in columns]

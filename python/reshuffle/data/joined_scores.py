@@ -1,4 +1,4 @@
-"""Joining the scores of several files by the ids of their segments."""
+"""Joining the scores of several files by the ids of their segments; and files that have those of several runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -21,10 +22,10 @@ from .file_names import few
 from .files import MAX_INPUT, display_name
 from .formats import LOGS
 from .formats._samples import Samples
-from .formats.base import Source
-from .formats.recognition import recognized
+from .formats.base import Source, recognized
 from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS
-from .score_columns import Table
+from .reading import split_name
+from .score_columns import TABLES, Table, column_of_runs, opened
 from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
 from .scored_tables import UNNAMED
 
@@ -202,21 +203,60 @@ def _report(n: int, lacking: Mapping[Any, Sequence[str]]) -> str:
 def open_log(source: Source) -> ScoreFile | None:
     """The log in a file that has been read; None if the file is no log whose segments have ids."""
     name = recognized(source, LOGS)
-    return None if name is None else ScoreFile(source, name)
+    return None if name is None else ScoreFile.of(source, name)
+
+
+def paths_of_runs(path: str, max_input: int) -> list[str]:
+    """``FILE#epoch=1``, ``FILE#epoch=2`` … of a log or table that has several scores of each segment; else the path.
+
+    The rows of a table are of several runs if a column says so by its name, and no run has two of a segment. Columns
+    like ``generation`` only count if each of their values has the same segments.
+    """
+    table, _ = opened(path, None, max_input)
+    log = recognized(table.source, LOGS)
+    column, found = "epoch", list[str]()
+    if log is not None and not table.rows:  # no epoch is chosen
+        found = [str(each.epoch) for each in ScoreFile.of(table.source, log).samples]
+    elif log is None and table.format_name in TABLES:
+        column, found = column_of_runs(table)
+    runs = [*dict.fromkeys(found)]
+    if len(runs) < 2:
+        return [path]
+    file, name = split_name(path)
+    before = "" if name is None else f"{name},"
+    return [f"{file}#{before}{column}={run}" for run in runs]
+
+
+def paths_of_models(path: str, max_input: int) -> list[str]:
+    """``FILE#model=a``, ``FILE#model=b`` … of a table with several scores of each model on each segment; or none.
+
+    As a shell reads them.
+    """
+    table, name = opened(path, None, max_input)
+    if name is not None or recognized(table.source, LOGS) is not None:
+        return []
+    system = table.roles().get("system")
+    if system is None or system.lower() not in (*MODELS, "system"):
+        return []
+    models = table.values(system)
+    found = column_of_runs(table, models)[1]
+    return [f"{quote(path)}#{system}={quote(model)}" for model in dict.fromkeys(map(str, models))] if found else []
 
 
 # Columns that say of a sample whether it passes.
 PASSED = ("passed", "correct", "pass", "resolved")
 
 
-def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreFile | None:
-    """The problems of ``pass@k`` in a file that has none by itself, with their numbers of samples and of correct ones.
+def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | None) -> ScoreFile | None:
+    """The problems of ``pass@k`` in a file that has no such scores, with their numbers of samples and of correct ones.
 
     They are the epochs of a log, in a score that is 0 or 1, or a table with ids and the columns n and c, or with a row
     for each sample and a column ``passed``. None for other files.
     """
     from .formats.code_results import in_rows
 
+    if not re.fullmatch(r"pass@\d+", metric) or metric in (table.header if log is None else log.names):
+        return None
     source = table.source
     if log is not None:
         content = log.content
@@ -224,7 +264,7 @@ def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreF
             return None
         score = log.chosen(name)
         rows = ((each.line, each.system, each.segment, 1.0, content.value(each, score)) for each in content.found)
-        return ScoreFile(source, log.format_name, made=in_rows(source, rows))
+        return ScoreFile(source, log.format_name, in_rows(source, rows))
     lower = {each.lower(): each for each in table.header}
     known = [lower[each] for each in PASSED if each in lower] if name is None else [name]
     passed = next((each for each in known if each in table.header), None)
@@ -246,7 +286,7 @@ def problems_in(table: Table, log: ScoreFile | None, name: str | None) -> ScoreF
     *ones, c = (table.floats(column).tolist() for column in columns)
     n = ones[0] if ones else [1.0] * len(ids)
     found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)
-    return ScoreFile(source, table.format_name, made=in_rows(source, found))
+    return ScoreFile(source, table.format_name, in_rows(source, found))
 
 
 def segment_order(ids: Sequence[str], log: str, what: str, n_segments: int | None = None) -> list[int]:

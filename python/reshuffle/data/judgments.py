@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import field, replace
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,10 +14,9 @@ from ..documented import record
 from ..errors import Argument, InputError, quoted, unknown_name
 from ..options.declare import called_with
 from ..options.evaluations import ReadJudgments
-from .evaluations import Votes, check_segments, renumbered
+from .evaluations import check_segments, numbers_of, renumbered
 from .formats import JUDGMENT_FORMATS
-from .formats.base import Source
-from .formats.recognition import first_line, recognized
+from .formats.base import Source, first_line, recognized
 from .score_columns import Integers
 from .system_names import Naming
 
@@ -100,7 +98,10 @@ class Judgments:
                 raise InputError(f"{what}: expected numbers from 0 to {size - 1}")
         if (columns[1] == columns[2]).any() or (ties[:, 1] == ties[:, 2]).any():
             raise InputError("a system cannot be compared with itself")
-        return cls(names, n_segments, *_counted(len(names), *columns), ties, "all", len(columns[0]), len(ties), source)
+        n, (of_segment, winner, loser) = len(names), columns
+        keys, counts = np.unique((of_segment * n + winner) * n + loser, return_counts=True)
+        distinct = keys // (n * n), keys // n % n, keys % n, counts.astype(np.int64)
+        return cls(names, n_segments, *distinct, ties, "all", len(winner), len(ties), source)
 
     def net(self) -> Judgments:
         """One vote for each pair of outputs of a segment, as Chen & Cherry (2014, W14-3346) count them."""
@@ -145,7 +146,7 @@ class Judgments:
                 raise unknown_name("system", name, self.systems)
             if names.count(name) > 1:
                 raise InputError(f"systems: {quoted(name)} is named twice")
-        index = _numbers_of([self.systems.index(name) for name in names], len(self.systems))
+        index = numbers_of([self.systems.index(name) for name in names], len(self.systems))
         return self._chosen(index, np.arange(self.n_segments), systems=names)
 
     def on_segments(self, segments: NDArray[np.intp]) -> Judgments:
@@ -156,7 +157,7 @@ class Judgments:
         >>> few.n_segments, few.segment, few.tied, few.n_raw, few.n_raw_ties
         (2, array([0, 0]), array([[1, 0, 1]]), 2, 1)
         """
-        index = _numbers_of(segments, self.n_segments)
+        index = numbers_of(segments, self.n_segments)
         return self._chosen(np.arange(len(self.systems)), index, n_segments=len(segments))
 
     def _chosen(self, of_system: Integers, of_segment: Integers, **changed: Any) -> Judgments:
@@ -171,25 +172,10 @@ class Judgments:
         return replace(self, tied=tied, n_raw=n_raw, n_raw_ties=n_raw_ties, raw=raw, **changed)
 
 
-def _numbers_of(chosen: Sequence[int] | NDArray[np.intp], n: int) -> Integers:
-    """The new number of each of n things: that in ``chosen``, or −1."""
-    index = np.full(n, -1, dtype=np.int64)
-    index[chosen] = np.arange(len(chosen))
-    return index
-
-
 def _pair_key(n: int, segment: Integers, one: Integers, other: Integers) -> Integers:
     """A number for each segment and pair of systems, whichever is better."""
     key: Integers = (segment * n + np.minimum(one, other)) * n + np.maximum(one, other)
     return key
-
-
-def _counted(
-    n: int, segment: Integers, better: Integers, worse: Integers
-) -> tuple[Integers, Integers, Integers, Integers]:
-    """Distinct votes and how often each occurs, by segment and systems."""
-    keys, votes = np.unique((segment * n + better) * n + worse, return_counts=True)
-    return keys // (n * n), keys // n % n, keys % n, votes.astype(np.int64)
 
 
 @called_with(ReadJudgments)
@@ -227,16 +213,15 @@ def read_judgments(options: ReadJudgments) -> Judgments:
     if not votes.segment.size:
         source.fail("expected judgments, got none")
     n_segments = check_segments(source, votes.segment, votes.lines, votes.base, options.n_segments)
-    names, numbers = naming.resolve(source, votes.ids, partial(_line_of, votes), partial(_lost, votes))
+    names, numbers = naming.resolve(source, votes)
     index = np.array(numbers, dtype=np.int64)
     first, second = index[votes.first], index[votes.second]
     kept = (first >= 0) & (second >= 0)
     judged, (first, second) = renumbered(names, first[kept], second[kept])
     segment, sign = votes.segment[kept], votes.sign[kept]
     rows = np.stack([segment, np.where(sign < 0, second, first), np.where(sign < 0, first, second)])
-    counted, tied = _counted(len(judged), *rows[:, sign != 0]), rows[:, sign == 0].T
-    n_votes = int(np.count_nonzero(sign))
-    found = Judgments(tuple(judged), n_segments, *counted, tied, "all", n_votes, len(tied), source.name)
+    chosen, better, worse = rows[:, sign != 0]
+    found = Judgments.from_votes(judged, n_segments, chosen, better, worse, rows[:, sign == 0].T, source.name)
     return found.net() if options.repeats == "net" else found
 
 
@@ -247,15 +232,3 @@ def _unknown(source: Source) -> NoReturn:
     source.fail(
         problem, 1, known=known, got=quoted(first_line(source)), reader=Argument("read_scores", as_flag="--human")
     )
-
-
-def _line_of(votes: Votes, system: int) -> int:
-    """The line on which a system occurs first."""
-    return int(votes.lines[(votes.first == system) | (votes.second == system)].min())
-
-
-def _lost(votes: Votes, lost: set[int]) -> str:
-    """How many votes and ties are left out without these ids."""
-    is_lost = np.isin([votes.first, votes.second], list(lost)).any(axis=0)
-    n, ties = (f"{int((is_lost & of).sum()):,} of {int(of.sum()):,}" for of in (votes.sign != 0, votes.sign == 0))
-    return f"{n} votes{'' if votes.sign.all() else f' and {ties} ties'}"

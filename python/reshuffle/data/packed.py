@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import binascii
+import contextlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .decoding import Mismatch, inside, list_of, mapping_of, object_of, text, unchanged, whole
+from .decoding import Mismatch, text
 from .files import MAX_INPUT
 
-_list, _mapping = list_of(unchanged), mapping_of(unchanged)
+# What is raised where a value has another form. Nobody edits what is compressed, so errors need not say where.
+OF_WRONG_FORMS = (AttributeError, LookupError, TypeError, ValueError)
 
 
 def inflated(document: Any) -> Any:
@@ -32,89 +34,51 @@ def unpacked_texts(document: Any) -> Any:
     """The document of texts with a list for each system, from one with a list for each segment."""
     if not (isinstance(document, dict) and "names" in document):
         return document
-    names = list_of(text)(document["names"])
-    scores = _mapping(document.get("scores"))
-
-    def by_system(rows: Any) -> dict[str, Any]:
-        columns = zip(*(_as_long_as(names, row) for row in _list(rows)), strict=True)
-        return dict(zip(names, map(list, columns), strict=True))
-
-    found = {key: value for key, value in document.items() if key != "names"}
-    with inside("systems"):
-        found["systems"] = by_system(document.get("systems"))
-    with inside("scores"):
-        found["scores"] = {metric: by_system(rows) for metric, rows in scores.items()}
-    return found
+    with contextlib.suppress(*OF_WRONG_FORMS):
+        found = dict(document)
+        names = found.pop("names")
+        found["systems"] = _by_system(names, found["systems"])
+        found["scores"] = {metric: _by_system(names, rows) for metric, rows in found["scores"].items()}
+        return found
+    raise Mismatch("expected packed texts")
 
 
-def _as_long_as(names: Sequence[str], row: Any) -> Sequence[Any]:
-    values: Sequence[Any] = _list(row)
-    if len(values) != len(names):
-        raise Mismatch(f"expected {len(names)} values for a segment, got {len(values)}")
-    return values
+def _by_system(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def unpacked_records(document: Any) -> list[dict[str, Any]]:
     """The records of ``{"count": n, "fields": {key: packed values}}``; :class:`Mismatch` if it is something else."""
-    found = object_of({"count": whole, "fields": _mapping})(document)
-    # Without this check, a corrupt count could allocate any amount of memory.
-    if found["count"] > max(1, _longest(found)):
-        raise Mismatch("expected the number of records").inside("count")
-    return _inside("fields", _fields, found["fields"], found["count"])
-
-
-def _fields(fields: Any, count: int) -> list[Any]:
-    columns = _mapping(fields)
-    if not columns:
-        return [{} for _ in range(count)]
-    found = [_inside(key, _values, packed, count) for key, packed in columns.items()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*found, strict=True)]
-
-
-def _items(positions: Any, count: int) -> list[Any]:
-    found = [_inside(number, _values, packed, count) for number, packed in enumerate(_list(positions))]
-    return [list(row) for row in zip(*found, strict=True)]
+    with contextlib.suppress(*OF_WRONG_FORMS):
+        # Without this check, a corrupt count could allocate any amount of memory.
+        if document["count"] <= max(1, _longest(document["fields"])):
+            return _records(document["fields"], document["count"])
+    raise Mismatch("expected packed records")
 
 
 def _longest(packed: Any) -> int:
     """The number of values in the longest list of some packed values."""
-    return max((len(values) for values in _lists(packed)), default=0)
-
-
-def _lists(packed: Any) -> Iterator[Sequence[Any]]:
     if isinstance(packed, dict):
-        yield from (packed[form] for form in ("index", "each") if isinstance(packed.get(form), list))
-        for form in ("fields", "items"):
-            inner = packed.get(form)
-            for values in inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ():
-                yield from _lists(values)
+        return max(map(_longest, packed.values()), default=0)
+    return max([len(packed), *map(_longest, packed)]) if isinstance(packed, list) else 0
 
 
-def _values(packed: Any, count: int) -> list[Any]:
+def _records(fields: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+    return [dict(zip(fields, row, strict=True)) for row in _rows(fields.values(), count)]
+
+
+def _rows(columns: Iterable[Any], count: int) -> list[list[Any]]:
+    unpacked = [_values(packed, count) for packed in columns]
+    return [row for _, *row in zip(range(count), *unpacked, strict=True)]
+
+
+def _values(packed: Any, count: int) -> Sequence[Any]:
     """``count`` values from any of the packed forms."""
-    forms = _mapping(packed)
-    if "all" in forms:
-        return [forms["all"]] * count
-    for form, unpacked in _NESTED.items():
-        if form in forms:
-            return _inside(form, unpacked, forms[form], count)
-    name, decode = ("index", _INDEXED) if "of" in forms else ("each", _EACH)
-    values = decode(forms)
-    if len(values[name]) != count:
-        raise Mismatch(f"expected {count} values, got {len(values[name])}").inside(name)
-    if name == "each":
-        return list(values["each"])
-    distinct = values["of"]
-    for number, position in enumerate(values["index"]):
-        if position >= len(distinct):
-            raise Mismatch(f"expected a position below {len(distinct)}, got {position}").inside(number).inside("index")
-    return [distinct[position] for position in values["index"]]
-
-
-def _inside(step: str | int, unpacked: Callable[[Any, int], list[Any]], packed: Any, count: int) -> list[Any]:
-    with inside(step):
-        return unpacked(packed, count)
-
-
-_NESTED: Mapping[str, Callable[[Any, int], list[Any]]] = {"fields": _fields, "items": _items}
-_INDEXED, _EACH = object_of({"of": _list, "index": list_of(whole)}), object_of({"each": _list})
+    if "all" in packed:
+        return [packed["all"]] * count
+    if "fields" in packed:
+        return _records(packed["fields"], count)
+    if "items" in packed:
+        return _rows(packed["items"], count)
+    values: Sequence[Any] = packed["each"] if "each" in packed else [packed["of"][at] for at in packed["index"]]
+    return values

@@ -17,8 +17,7 @@ from ..types import InputFormat
 from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
-from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, shown_json
-from .formats.recognition import recognized
+from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, recognized, shown_json
 from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, names_runs
 
 # What reads scores of segments.
@@ -181,6 +180,12 @@ def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
         rows = {found[1]: found[2], **rows}
         parts.pop()
     return ",".join(parts) or None, rows
+
+
+def split_path(path: str) -> tuple[str, str | None, dict[str, str]]:
+    """Split ``FILE#NAME,COLUMN=VALUE`` into file, name of a column, and the values that choose rows."""
+    file, name = split_name(path)
+    return file, *split_rows(name)
 
 
 def path_is(path: str, test: Callable[[Path], bool] = Path.exists) -> bool:
@@ -385,10 +390,8 @@ def is_log(file: str, max_input: int) -> bool:
     )
 
 
-def read_groups(
-    group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT
-) -> tuple[list[str], list[str] | None]:
-    """The ids of the segments' documents or strata, and those of the segments if the file has them.
+def read_groups(group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT) -> Column:
+    """The ids of the segments' documents or strata, with those of the segments as ``keys`` if the file has them.
 
     ``group`` is ``document`` or ``stratum``. The path is ``FILE`` or ``FILE#NAME``: lines of text, a column of a TSV
     file, a key of JSON lines, a field of the samples of a log, an mteval file, whose documents are also its strata, or
@@ -398,19 +401,18 @@ def read_groups(
 
     >>> from pathlib import Path
     >>> _ = Path("talks.tsv").write_text("talk\\tid\\n7\\ta\\n7\\tb\\n8\\tc\\n")
-    >>> read_groups("document", "talks.tsv#talk")
+    >>> talks = read_groups("document", "talks.tsv#talk")
+    >>> talks.lines, talks.keys
     (['7', '7', '8'], ['a', 'b', 'c'])
     >>> Path("talks.tsv").unlink()
     """
     check_no_column(path)
-    file, name = split_name(path)
-    name, rows = split_rows(name)
+    file, name, rows = split_path(path)
     opened = replace(Opened.read(file, input_format, max_input), rows=rows)
     log = None if input_format or name is None else recognized(opened.source, LOGS)
     samples = None if log is None else FORMATS[log].samples
     if samples is not None and (opened.format_name != "jsonl" or name not in opened.header):
-        column = samples(opened.source).column(name)
-        return list(opened.groups(group, column).lines), column.keys
+        return opened.groups(group, samples(opened.source).column(name))
     if opened.format_name == "comet":
         wanted = "documents" if group == "document" else "strata"
         raise InputError(
@@ -420,15 +422,6 @@ def read_groups(
         )
     key = None if name is None else opened.id_column([name])
     column, *segments = opened.columns([opened.with_ids(name), *([] if key is None else [key])])
-    ids = list(opened.groups(group, column).lines)
-    keys = segments[0].lines if segments else column.keys
-    return ids, None if keys is None else [str(value) for value in keys]
-
-
-def others_in(path: str, max_input: int) -> Others | None:
-    """The other columns of a table from which a column was read without ids."""
-    file, name = split_name(path)
-    name, rows = split_rows(name)
-    if name is None or file == STDIN:
-        return None
-    return replace(Opened.read(file, None, max_input), rows=rows).others([name])
+    keys = [str(value) for value in segments[0].lines] if segments else column.keys
+    others = opened.others([name]) if keys is None else None
+    return replace(opened.groups(group, column), keys=keys, others=others)

@@ -26,7 +26,7 @@ from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
 from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_runs, names_ids, names_runs
-from .reading import Opened, split_name, split_rows
+from .reading import Opened, split_path
 
 Numbers: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -163,8 +163,7 @@ def opened(
     path: str | os.PathLike[str], input_format: str | None = None, max_input: int = MAX_INPUT
 ) -> tuple[Table, str | None]:
     """The table of ``FILE`` or ``FILE#NAME``, and NAME."""
-    file, name = split_name(os.fspath(path))
-    name, rows = split_rows(name)
+    file, name, rows = split_path(os.fspath(path))
     found = Opened.read(file, input_format, max_input)
     if found.file_format.numbers is None:
         with_numbers = ", ".join(name for name, each in INPUT_FORMATS.items() if each.numbers is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from attrs import evolve
@@ -19,16 +19,11 @@ from ..results.lookup import first_names
 from ..validate import LARGEST_SCORE, expected_score
 from .evaluations import Cells, check_segments
 from .formats import FORMATS, SCORE_FORMATS
-from .formats._samples import Samples
-from .formats.base import Source
-from .formats.recognition import recognized
+from .formats._samples import Sample, Samples
+from .formats.base import Source, recognized
 from .reading import split_name
-from .score_columns import Table
-from .scored_tables import ScoredTable
+from .scored_tables import NO_OPTIONS, ScoredTable
 from .system_names import Naming
-
-# For readers without options.
-ALL_SCORES = ReadScores("")
 
 
 @record(slots=False, eq=False)
@@ -113,6 +108,15 @@ def cells_of(table: ScoreTable) -> NDArray[np.float64]:
     return table.segments
 
 
+def means_by(
+    key: NDArray[np.int64], values: NDArray[np.float64], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The mean of the values with each of n keys, NaN without values, and their number."""
+    counts = np.bincount(key, minlength=n)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(key, values, n) / counts, counts
+
+
 def of_system(table: ScoreTable, system: str) -> ScoreTable:
     """A table of the segments of one system."""
     cells = cells_of(table)[[table.systems.index(system)]]
@@ -194,9 +198,15 @@ class ScoreFile:
 
     source: Source
     format_name: str
-    options: ReadScores = ALL_SCORES
-    made: Samples | None = None
-    """What was made of the file's content, and is read in its place."""
+    content: Samples | ScoredTable
+    options: ReadScores = NO_OPTIONS
+
+    @classmethod
+    def of(cls, source: Source, format_name: str, options: ReadScores = NO_OPTIONS) -> ScoreFile:
+        """A file that has been read."""
+        samples = FORMATS[format_name].samples
+        content = ScoredTable(source, format_name, options=options) if samples is None else samples(source)
+        return cls(source, format_name, content, options)
 
     @classmethod
     def read(cls, options: ReadScores) -> ScoreFile:
@@ -206,23 +216,17 @@ class ScoreFile:
         file = os.fspath(options.path)
         source = Source.read(file, "a line for each score", options.max_input)
         # A table whose columns have to be named is not recognized; its reader says which columns it expects.
-        return cls(source, options.input_format or recognized(source, SCORE_FORMATS) or "table", options)
-
-    @cached_property
-    def content(self) -> Samples | ScoredTable:
-        """What the file has."""
-        if self.made is not None:
-            return self.made
-        samples = FORMATS[self.format_name].samples
-        if samples is not None:
-            found: Samples = samples(self.source)
-            return found
-        return ScoredTable(Table(self.source, self.format_name), self.options)
+        return cls.of(source, options.input_format or recognized(source, SCORE_FORMATS) or "table", options)
 
     @property
     def names(self) -> list[str]:
         """The names of the metrics."""
         return self.content.names
+
+    @property
+    def samples(self) -> Sequence[Sample]:
+        """The samples of a log; none of a table."""
+        return self.content.found if isinstance(self.content, Samples) else ()
 
     def chosen(self, metric: str | None) -> str:
         """The name of a metric; without one, of the only one or the obvious one."""
@@ -269,8 +273,7 @@ class ScoreFile:
         key = index if cells.segment is None else index * s + cells.segment
         if self.options.repeated == "error":
             _check_repeated(source, cells, key, np.flatnonzero(kept))
-        with np.errstate(invalid="ignore"):  # NaN without values
-            means = np.bincount(key[kept], cells.values[kept], n * s) / np.bincount(key[kept], minlength=n * s)
+        means, _ = means_by(key[kept], cells.values[kept], n * s)
         segments, of_systems = (None, means) if cells.segment is None else (means.reshape(n, s), None)
         ids = None if cells.keys is None or segments is None else tuple(cells.keys)
         return ScoreTable(cells.metric, systems, segments, of_systems, higher_is_better, n_ratings, source.name, ids)
@@ -283,13 +286,8 @@ def _systems(source: Source, cells: Cells, naming: Naming) -> tuple[tuple[str, .
         if len(names) != 1:
             source.fail(f"expected a column of systems, because there are {len(names)} outputs: {listed(names)}")
         return (names[0].removesuffix(".txt"),), np.zeros(len(cells.values), dtype=np.int64)
-    of_rows = cells.system
-
-    def line_of(system: int) -> int:
-        return cells.lines[int(np.flatnonzero(of_rows == system)[0])]
-
-    systems, numbers = naming.resolve(source, cells.ids, line_of, partial(_lost, cells))
-    return systems, np.array(numbers, dtype=np.int64)[of_rows]
+    systems, numbers = naming.resolve(source, cells)
+    return systems, np.array(numbers, dtype=np.int64)[cells.system]
 
 
 def _check_repeated(source: Source, cells: Cells, key: NDArray[np.int64], rows: NDArray[np.intp]) -> None:
@@ -325,11 +323,3 @@ def _n_segments(source: Source, cells: Cells, n_segments: int | None) -> int:
         each = "" if cells.system is None else " of each system"
         source.fail(f"expected {found:,} scores{each}, because the texts have {found:,} segments, got {n:,}")
     return found
-
-
-def _lost(cells: Cells, lost: set[int]) -> str:
-    """How many scores are left out without these ids."""
-    assert cells.system is not None
-    has = np.isfinite(cells.values)
-    n = int((np.isin(cells.system, list(lost)) & has).sum())
-    return f"{n:,} of {int(has.sum()):,} scores"

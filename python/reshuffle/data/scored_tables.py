@@ -21,16 +21,10 @@ from .formats import comet, format_of, jsonl
 from .formats.base import Column, is_score
 from .formats.table import ROLES
 from .id_columns import MODELS
-from .score_columns import (
-    SYSTEM,
-    TABLES,
-    Integers,
-    Table,
-    check_header,
-    codes,
-    columns_of_scores,
-)
+from .score_columns import SYSTEM, TABLES, Integers, Table, check_header, codes, columns_of_scores
 
+# For readers without options.
+NO_OPTIONS = ReadScores("")
 # All known headers of segments count from 1. WMT17's SID: the sources of all 560 segments of de-en are on these lines.
 BASE = 1
 # The system of a table that has no column of systems.
@@ -44,89 +38,86 @@ OF_SEGMENTS, OF_SYSTEMS = ".seg.score", ".sys.score"
 
 
 @dataclass(frozen=True)
-class ScoredTable:
+class ScoredTable(Table):
     """A table, and what the options say about its columns."""
 
-    table: Table
-    options: ReadScores
+    options: ReadScores = NO_OPTIONS
 
     @property
     def by_rows(self) -> bool:
         """Whether the rows of each system are its segments."""
-        return self.table.format_name in BY_ROWS
+        return self.format_name in BY_ROWS
 
     @cached_property
-    def roles(self) -> dict[str, str]:
+    def columns_by_role(self) -> dict[str, str]:
         """The header of the column for each role."""
-        table, options = self.table, self.options
         if self.by_rows:
-            return {role: role for role in ("system", "segment") if role in table.header}
-        roles = table.roles(options.columns, without_ids=True)
+            return {role: role for role in ("system", "segment") if role in self.header}
+        roles = self.roles(self.options.columns, without_ids=True)
         # A file whose header has no known name may be something else, unless its extension says that it is a table.
-        if not roles and (not table.header or format_of(table.source.file) not in TABLES):
+        if not roles and (not self.header or format_of(self.source.file) not in TABLES):
             known = listed(sorted({name for each in ROLES.values() for name in each}))
             problem = "expected a header with columns such as {known}, got {names}: name the columns with {columns}"
             columns = Argument("columns", {"system": "NAME", "score": "NAME"})
-            table.source.fail(problem, 1, known=known, names=listed(table.header) or "none", columns=columns)
+            self.source.fail(problem, 1, known=known, names=listed(self.header) or "none", columns=columns)
         return roles
 
     @property
     def is_obvious(self) -> bool:
         """Whether one of the metrics is the obvious choice, the first."""
-        return self.by_rows or ("score" in self.roles and "metric" not in self.roles)
+        return self.by_rows or ("score" in self.columns_by_role and "metric" not in self.columns_by_role)
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the metrics."""
-        table, name = self.table, Path(uncompressed(self.table.source.file)).name
-        if table.format_name == "comet":
-            first, _ = comet.first_segment(table.source)
-            score = comet.score_key(table.source, list(first), first)
+        name = Path(uncompressed(self.source.file)).name
+        if self.format_name == "comet":
+            first = self.source.once(comet.read_records).segments[0]
+            score = comet.score_key(self.source, list(first), first)
             return [score, *(key for key in comet.score_keys(first) if key != score)]
-        if table.format_name == "comet-printed":
+        if self.format_name == "comet-printed":
             return [comet.KEYS[0]]
-        if table.format_name == "mt-metrics-eval":
+        if self.format_name == "mt-metrics-eval":
             endings = (OF_SEGMENTS, OF_SYSTEMS, ".score")
             return [next((name[: -len(ending)] for ending in endings if name.endswith(ending)), name)]
         return [name] if self.by_rows else self._in_header()
 
     def _in_header(self) -> list[str]:
         """The metrics of a table with a header."""
-        table, roles, options = self.table, self.roles, self.options
-        check_header(table)
+        roles, options = self.columns_by_role, self.options
+        check_header(self)
         if "metric" in roles:
             (column,) = self._chosen([roles["metric"]])
-            return list(dict.fromkeys(table.names_in(column, "the name of a metric")))
+            return list(dict.fromkeys(self.names_in(column, "the name of a metric")))
         if "score" in (options.columns or ()):
             return [roles["score"]]
         wanted = roles.get("score"), options.metric
         taken = set(roles.values()).difference(wanted)
-        others = [name for name in table.perhaps_scores() if name not in taken]
+        others = [name for name in self.perhaps_scores() if name not in taken]
         found, problem = [], None
-        for name in table.header:
+        for name in self.header:
             try:
                 if name in wanted or (name in others and self._is_numeric(name)):
                     found.append(name)
             except InputError as error:  # some line has no such key
                 problem = error
-                is_json = table.format_name == "jsonl"
-                if is_json and options.metric is None and is_score(table.source.once(jsonl.values)[0][name]):
+                is_json = self.format_name == "jsonl"
+                if is_json and options.metric is None and is_score(self.source.once(jsonl.values)[0][name]):
                     warn(f"{error}; the scores in {quoted(name)} are left out")
         if not found:
             wrong = "expected a column of scores, got {names}: name it with {columns}"
-            raise problem or at_line(table.source.name, 1, wrong, names=listed(table.header), columns=OF_SCORES)
+            raise problem or at_line(self.source.name, 1, wrong, names=listed(self.header), columns=OF_SCORES)
         if "score" in roles:
             found = [roles["score"], *(name for name in found if name != roles["score"])]
         return found
 
     def _is_numeric(self, name: str) -> bool:
         """Whether a column has only numbers and missing scores. Warns of one with mostly numbers, if all are read."""
-        table = self.table
-        (column,) = table.columns([name])
-        wrong = table.not_numbers(column)
+        (column,) = self.columns([name])
+        wrong = self.not_numbers(column)
         if not wrong:
-            return bool(columns_of_scores(table, [name]))
-        n_filled = len(column.lines) - sum(map(table.is_missing, column.lines))
+            return bool(columns_of_scores(self, [name]))
+        n_filled = len(column.lines) - sum(map(self.is_missing, column.lines))
         if self.options.metric is None and 2 * len(wrong) < n_filled:
             warn(
                 f"{column.place(wrong[0] + 1)}: {quoted(column.lines[wrong[0]])} is not a number, so the column "
@@ -138,27 +129,27 @@ class ScoredTable:
         """Columns, with the rows of the language pair, the test set and the metric."""
         wanted = {"language_pair": self.options.language_pair, "test_set": self.options.test_set}
         for role, name in wanted.items():
-            if role not in self.roles and name is not None and not self.by_rows:
-                self.table.source.fail(f"there is no column of {role.replace('_', ' ')}s to choose {quoted(name)} from")
-        return self.table.chosen(names, self.roles, wanted | metric)
+            if role not in self.columns_by_role and name is not None and not self.by_rows:
+                self.source.fail(f"there is no column of {role.replace('_', ' ')}s to choose {quoted(name)} from")
+        return self.chosen(names, self.columns_by_role, wanted | metric)
 
     def cells(self, metric: str) -> Cells:
         """The scores of a metric."""
-        table, roles = self.table, self.roles
-        score: str | None = metric if metric in table.header else None
+        roles = self.columns_by_role
+        score: str | None = metric if metric in self.header else None
         if "metric" in roles:
             if "score" not in roles:
-                table.source.fail("expected a column SCORE: name it with {columns}", 1, columns=OF_SCORES)
+                self.source.fail("expected a column SCORE: name it with {columns}", 1, columns=OF_SCORES)
             score = roles["score"]
         by_role = [role for role in ("segment", "system") if role in roles]
         column, *others = self._chosen([score, *(roles[role] for role in by_role)], metric=metric)
         found, keys = dict(zip(by_role, others, strict=True)), column.keys
-        cells = Cells(metric, [UNNAMED], None, None, table.numbers(column, True), column.first_lines)
+        cells = Cells(metric, [UNNAMED], None, None, self.numbers(column, True), column.first_lines)
         if "segment" in found:
             base, segment = self._segments(found["segment"])
             cells = cells._replace(segment=segment, base=base)
         if "system" in found:
-            names, (system,) = codes([table.names_in(found["system"], SYSTEM)])
+            names, (system,) = codes([self.names_in(found["system"], SYSTEM)])
             cells = cells._replace(ids=names, system=system)
             if cells.segment is None and keys is not None and roles["system"].lower() in MODELS:
                 names, (segment,) = codes([keys])  # a row for each model and id
@@ -172,9 +163,9 @@ class ScoredTable:
     def _in_order(self, cells: Cells) -> Cells:
         """The cells of a file that does not number the segments: it must have as many of each system."""
         assert cells.system is not None
-        source, counts, ids = self.table.source, np.bincount(cells.system), cells.ids
+        source, counts, ids = self.source, np.bincount(cells.system), cells.ids
         file = uncompressed(source.file)
-        if self.table.format_name == "mt-metrics-eval" and counts.max() == 1 and not file.endswith(OF_SEGMENTS):
+        if self.format_name == "mt-metrics-eval" and counts.max() == 1 and not file.endswith(OF_SEGMENTS):
             return cells._replace(segment=None)
         if file.endswith(OF_SYSTEMS):
             twice = int(np.flatnonzero(counts > 1)[0])
@@ -189,15 +180,15 @@ class ScoredTable:
 
     def _segments(self, column: Column) -> tuple[int, Integers]:
         """The number of the first segment, and the segments from 0."""
-        source, name, base = self.table.source, self.roles["segment"], self.options.segment_base
+        source, name, base = self.source, self.columns_by_role["segment"], self.options.segment_base
 
         def fail(row: int, problem: str) -> NoReturn:
             source.fail(problem, column.first_lines[row])
 
         if self.by_rows:
-            base = BY_ROWS[self.table.format_name]
+            base = BY_ROWS[self.format_name]
         elif base is None and name.lower() not in ROLES["segment"]:
             problem = "say with {base} whether {name} counts from 0 or from 1"
             source.fail(problem, base=Argument("segment_base"), name=quoted(name))
         base, what = BASE if base is None else base, "the number of a segment"
-        return base, integers(fail, name, self.table.names_in(column, what), what) - base
+        return base, integers(fail, name, self.names_in(column, what), what) - base

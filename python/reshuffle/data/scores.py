@@ -33,7 +33,7 @@ from .score_columns import (
     has_texts,
     opened,
 )
-from .score_tables import ScoreTable, cells_of, on_segments
+from .score_tables import ScoreTable, cells_of, means_by, on_segments
 
 # The system of a file that names none.
 UNNAMED = ""
@@ -260,13 +260,9 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
     names, (system,) = codes([table.names_in(systems, SYSTEM)])
     ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
     cell = system * len(ids) + segment
-    n = len(cell)
-    are_runs = len(np.unique(cell)) < n == len(column_of_runs(table, systems.lines)[1])
-    if are_runs:
-        cell, group = np.unique(cell, return_inverse=True)
-        numbers = np.bincount(group, numbers) / np.bincount(group)
-        system, segment = np.divmod(cell, len(ids))
-    else:
+    means, counts = means_by(cell, numbers, len(names) * len(ids))
+    are_runs = counts.max() > 1 and len(column_of_runs(table, systems.lines)[1]) == len(cell)
+    if not are_runs:
         _check_once(
             cell.tolist(),
             segments,
@@ -274,14 +270,13 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
             ": write each of several raters into a file of its own, for 'reshuffle human'; if they are of several "
             "runs, call the column that numbers these 'run'",
         )
-    values = np.empty((len(names), len(ids)))
-    if len(cell) < values.size:
-        i, j = divmod(int(np.setdiff1d(np.arange(values.size), cell)[0]), len(ids))
+    if not counts.all():
+        i, j = divmod(int(np.flatnonzero(counts == 0)[0]), len(ids))
         place, having = segments.name.rpartition("#")[0], names[system[segment == j].min()]
         raise InputError(
             f"{place}: system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
         )
-    values.flat[cell] = numbers
-    found = _table(dict(zip(names, values, strict=True)), ids)
-    found = _in_order_of_numbers(on_segments(found, segment[system == 0]))
-    return replace(found, n_ratings=n) if are_runs else found
+    found = _table(dict(zip(names, means.reshape(len(names), -1), strict=True)), ids)
+    order = segment[system == 0]
+    found = _in_order_of_numbers(on_segments(found, np.unique(order) if are_runs else order))
+    return replace(found, n_ratings=len(cell)) if are_runs else found

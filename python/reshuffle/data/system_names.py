@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import Argument, InputError, listed, quoted, shortened, unknown_name, warn
 from ..options.evaluations import Evaluation, NameMap
 from .files import MAX_INPUT, STDIN, at_line, decoded, display_name, read_bytes, split_lines, unique_json
 from .formats.base import Source
 from .formats.table import read_rows
+
+if TYPE_CHECKING:
+    from .evaluations import Cells, Votes
 
 # First fields of a header, in lower case. Other first lines are pairs.
 HEADERS = {"from", "human", "id", "judged", "name", "rank_id", "sys", "sysid", "system", "system_id"}
@@ -81,7 +85,12 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
     content = read_bytes(path, "the name of a system, a tab, and the name to display on each line", max_input)
     lines = split_lines(decoded(content, shown).removeprefix("\ufeff"))
     if next(filter(None, map(str.strip, lines)), "").startswith("{"):
-        return NameMap(_from_json("\n".join(lines), shown), shown)
+        found: dict[str, str] = unique_json("\n".join(lines), shown, "names of systems", "{} has two display names")
+        for system, name in found.items():
+            if not isinstance(name, str):
+                expected = f"a string as the display name of {quoted(system)}"
+                raise InputError(f"{shown}: expected {expected}, got {quoted(name)}")
+        return NameMap(found, shown)
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
@@ -94,14 +103,6 @@ def read_names(path: str, *, max_input: int = MAX_INPUT) -> NameMap:
             raise at_line(shown, number, f"{quoted(system)} already has a name on line {numbers[system]}")
         names[system], numbers[system] = name.strip(), number
     return NameMap(names, shown, numbers)
-
-
-def _from_json(text: str, shown: str) -> dict[str, str]:
-    names: dict[str, str] = unique_json(text, shown, "names of systems", "{} has two display names")
-    for system, name in names.items():
-        if not isinstance(name, str):
-            raise InputError(f"{shown}: expected a string as the display name of {quoted(system)}, got {quoted(name)}")
-    return names
 
 
 @dataclass(frozen=True)
@@ -134,27 +135,23 @@ class Naming:
             sysmap = read_sysmap(sysmap)
         return cls(sysmap, names, options.unknown)
 
-    def resolve(
-        self, source: Source, ids: Sequence[str], line_of: Callable[[int], int], count: Callable[[set[int]], str]
-    ) -> tuple[tuple[str, ...], list[int]]:
+    def resolve(self, source: Source, content: Votes | Cells) -> tuple[tuple[str, ...], list[int]]:
         """The systems that the file has, and the index of each id among them, or -1 if it is left out.
-
-        ``line_of`` is the line of an id, for messages. ``count`` says what is lost if the ids with these indices are
-        left out.
 
         :class:`InputError` if two ids stand for the same output; with ``unknown="error"`` for an id without an output.
         """
+        ids = content.ids
         found: list[str | None] = [self._name(key) for key in ids]
         taken: dict[str, int] = {}
         for index, name in enumerate(found):
             if name is not None and name in taken:
                 both = f"{quoted(ids[taken[name]])} and {quoted(ids[index])}"
-                source.fail(f"{both} both stand for the output {quoted(name)}", line_of(index))
+                source.fail(f"{both} both stand for the output {quoted(name)}", content.line_of(index))
             if name is not None:
                 taken[name] = index
         lost = {index for index, name in enumerate(found) if name is None}
         if lost:
-            self._lost(source, ids, lost, line_of, count)
+            self._lost(source, content, lost)
         systems = tuple(name for name in (taken if self.systems is None else self.systems) if name in taken)
         if not systems:
             source.fail("none of the systems has an output")
@@ -171,28 +168,21 @@ class Naming:
         plain = name.removesuffix(".txt")
         return next((output for output in self.systems if output.removesuffix(".txt") == plain), None)
 
-    def _lost(
-        self,
-        source: Source,
-        ids: Sequence[str],
-        lost: set[int],
-        line_of: Callable[[int], int],
-        count: Callable[[set[int]], str],
-    ) -> None:
-        names = [ids[index] for index in sorted(lost)]
+    def _lost(self, source: Source, content: Votes | Cells, lost: set[int]) -> None:
+        names = [content.ids[index] for index in sorted(lost)]
         if self.unknown == "drop":
             verb = "system has" if len(names) == 1 else "systems have"
-            warn(f"{source.name}: {len(names)} {verb} no output: {listed(names)}; {count(lost)} are left out")
+            warn(f"{source.name}: {len(names)} {verb} no output: {listed(names)}; {content.lost(lost)} are left out")
             return
         index = min(lost)
-        key = ids[index]
+        key = content.ids[index]
         problem = _unknown(self.sysmap.names.get(key, key), self.systems or ())
         if key in self.sysmap.names:
             problem = f"{shortened(key)} is mapped by {self.sysmap.where(key)}, to an {problem}"
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
         source.fail(
             "{unknown}; map its name with {sysmap}, or leave it out with {drop}",
-            line_of(index),
+            content.line_of(index),
             unknown=f"{problem}{others}",
             sysmap=Argument("sysmap"),
             drop=Argument("unknown", ("drop",), "--missing-systems"),

@@ -17,8 +17,7 @@ from .columns import check_rows
 from .files import MAX_INPUT, display_name
 from .formats import JUDGMENT_FORMATS, Format, pearmut
 from .formats._samples import Samples
-from .formats.base import Source
-from .formats.recognition import first_line, recognized
+from .formats.base import Source, first_line, recognized
 from .formats.table import read_rows
 from .from_json import DOCTOR
 from .score_columns import Integers, any_table, codes, roles_of

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from ...options.files import OfSystems
 
 
-class Groups(NamedTuple):
-    """The ids of the segments' documents or strata, and those of the segments, if the file has them."""
-
-    path: str
-    values: Sequence[str]
-    ids: Sequence[str] | None
-
-
 class ReadScores(NamedTuple):
     """Scores in one order of segments, with the ids, documents and strata of these."""
 

@@ -16,6 +16,7 @@ from attrs import evolve
 
 from ...data.corpus import system_names
 from ...data.count_files import is_count_file
+from ...data.formats.base import number_in
 from ...data.reading import split_name
 from ...errors import InputError, counted, listed, quoted, unknown_name, warn
 from ...options.run_files import DevFiles, GivenRuns, OfRuns, RunFiles
@@ -90,7 +91,7 @@ def outputs_of(words: Sequence[str], max_input: int, *, texts: bool = True) -> t
     files = tuple(file for word in words for file in (files_in(word, "run") if is_folder(word) else [word]))
     if texts or len(files) != 1 or not Path(split_name(files[0])[0]).is_file():
         return files
-    from ...data.runs_in_files import paths_of_runs  # texts alone should not wait for readers of scores
+    from ...data.joined_scores import paths_of_runs  # texts alone should not wait for readers of scores
 
     found = paths_of_runs(files[0], max_input)
     if len(found) > 1:
@@ -156,17 +157,19 @@ def _common_name(files: Sequence[str]) -> str | None:
     return None if not name or "/" in after else name
 
 
-def _models_in(scores: Mapping[str, OfRuns], max_input: int) -> tuple[str, str, list[str]] | None:
-    """The metric and the single file that is given for it, if this is a table of models' runs; ``FILE#model=NAME``."""
+def _check_models(scores: Mapping[str, OfRuns], max_input: int) -> None:
+    """:class:`InputError` if a single file is given that is a table of models' runs, with the command for it."""
     if len(scores) != 1:
-        return None
+        return
     ((metric, files),) = scores.items()
     if len(files) != 1 or not isinstance(files, tuple) or not Path(split_name(files[0])[0]).is_file():
-        return None
-    from ...data.runs_in_files import paths_of_models  # texts alone should not wait for readers of scores
+        return
+    from ...data.joined_scores import paths_of_models  # texts alone should not wait for readers of scores
 
-    models = paths_of_models(files[0], max_input)
-    return (metric, files[0], models) if len(models) > 1 else None
+    baseline, *others = paths_of_models(files[0], max_input) or [""]
+    if others:
+        form = f"--scores {shlex.quote(metric)} --baseline {baseline}" + "".join(f" --system {each}" for each in others)
+        raise InputError(f"{files[0]} has the scores of {len(others) + 1} models: write {form}")
 
 
 def _own_numbers(
@@ -179,11 +182,8 @@ def _own_numbers(
     """The files of each option, ``--scores`` or ``--counts``, by metric: without texts, those of the systems of one."""
     found: list[dict[str, OfRuns]] = []
     own = ""
-    table = _models_in(given["--scores"], max_input)
-    if without_texts and table is not None:
-        name, file, (first, *others) = table
-        form = f"--scores {shlex.quote(name)} --baseline {first}" + "".join(f" --system {other}" for other in others)
-        raise InputError(f"{file} has the scores of {len(others) + 1} models: write {form}")
+    if without_texts:
+        _check_models(given["--scores"], max_input)
     for flag, by_metric in given.items():
         found.append({})
         for name, files in by_metric.items():
@@ -233,10 +233,7 @@ def _development(given: GivenRuns, systems: Mapping[str, Sequence[str]], max_inp
 
 def _finite(where: str, text: str) -> float:
     """A finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = number_in(text)
     if not math.isfinite(number):
         raise InputError(f"{where}: expected a finite number for each run, got {quoted(text)}")
     return number

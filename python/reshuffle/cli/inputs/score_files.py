@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order, with_unnamed_ids
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
-from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
-from ...data.reading import others_in, split_name, split_rows
+from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
-from ...data.unnamed_ids import with_unnamed_ids
 from ...errors import InputError, counted, listed, printable, quoted
 from ...grouping import grouped
-from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
+from .given_files import ReadScores, of_metric, ordered_files, wrong_number_of_files
 
 if TYPE_CHECKING:
     from ...options.files import SetFiles
@@ -43,12 +40,21 @@ BY_FILE = ("comet", "comet-printed")
 UNNAMED_SCORE = "score"
 
 
-def _in_one_order(files: Iterable[tuple[str, int, Sequence[str] | None]]) -> Placed:
-    """The rows of files in the order of the first that has ids. ``files`` are names, numbers of rows, and ids."""
+def _rows(name: str, n: int, ids: Sequence[str] | None, others: Others | None = None) -> Column:
+    """The rows of a file, by number."""
+    return Column(name, range(n), range(n), keys=None if ids is None else (*ids,), others=others)
+
+
+def _rows_of(table: ScoreTable, others: Others | None = None) -> Column:
+    return _rows(table.source, table.n_segments or 0, table.segment_ids, others)
+
+
+def _in_one_order(files: Iterable[Column]) -> Placed:
+    """The rows of files in the order of the first that has ids."""
     distinct: dict[tuple[str, ...] | None, Column] = {}
-    for name, n, ids in files:
-        keys = None if ids is None else tuple(ids)
-        distinct.setdefault(keys, Column(name, range(n), range(n), keys=keys))
+    for each in files:
+        ids = None if each.keys is None else (*each.keys,)
+        distinct.setdefault(ids, _rows(each.name, len(each.lines), ids))
     return dict(zip(distinct, aligned([*distinct.values()]), strict=True))
 
 
@@ -83,8 +89,8 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
     """
     if not rows:
         return {}
-    of_log = log.content if log is not None and isinstance(log.content, Samples) else None
-    epochs = {} if of_log is None else dict.fromkeys(str(each.epoch) for each in of_log.found if each.epoch is not None)
+    samples = () if log is None else log.samples
+    epochs = dict.fromkeys(str(each.epoch) for each in samples if each.epoch is not None)
     if epochs and [name.lower() for name in rows] == ["epoch"]:
         return {"epoch": next(iter(rows.values()))}
     got = ",".join(f"{name}={value}" for name, value in rows.items())
@@ -97,9 +103,7 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
 
 def _note_epochs(log: ScoreFile) -> bool:
     """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
-    if log.format_name != "inspect" or not isinstance(log.content, Samples):
-        return False
-    if len({sample.segment for sample in log.content.found}) == len(log.content.found):
+    if log.format_name != "inspect" or len({sample.segment for sample in log.samples}) == len(log.samples):
         return False
     _note_means(log.source.name, "sample", "epochs")
     return True
@@ -111,29 +115,27 @@ def _note_means(file: str, segment: str, runs: str) -> None:
     click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
 
 
-def _ordered(groups: Groups, placed: Placed) -> Sequence[str]:
+def _ordered(groups: Column, placed: Placed) -> Sequence[str]:
     """The documents or strata in the order of other files."""
-    if groups.ids is None:
-        return groups.values
-    return [groups.values[at] for at in placed[tuple(groups.ids)].lines]
+    if groups.keys is None:
+        return groups.lines
+    return [groups.lines[at] for at in placed[tuple(groups.keys)].lines]
 
 
-def _in_samples(groups: Groups, samples: Sequence[str]) -> Sequence[str]:
+def _in_samples(groups: Column, samples: Sequence[str]) -> Sequence[str]:
     """The documents or strata of samples, by the ids of segments."""
     found: dict[str, str] = {}
-    pairs = zip(groups.ids or (), groups.values, strict=True)
+    pairs = zip(groups.keys or (), groups.lines, strict=True)
     twice = list(dict.fromkeys(name for name, value in pairs if found.setdefault(name, value) != value))
     if twice:
-        raise InputError(
-            f"{display_name(groups.path)}: {counted(len(twice), 'segment')} with several values: {few(twice)}"
-        )
+        raise InputError(f"{groups.name}: {counted(len(twice), 'segment')} with several values: {few(twice)}")
     # The ids of lm-evaluation-harness are a number and a hash.
     keys = [name if name in found else name.partition(" ")[0] for name in samples]
     lacking = [name for name, key in zip(samples, keys, strict=True) if key not in found]
     if lacking:
         raise InputError(
-            f"{display_name(groups.path)}: {len(lacking):,} of {len(samples):,} samples of the logs have no row with "
-            f"their id: {few(lacking)}"
+            f"{groups.name}: {len(lacking):,} of {len(samples):,} samples of the logs have no row with their id: "
+            f"{few(lacking)}"
         )
     return [found[key] for key in keys]
 
@@ -148,32 +150,24 @@ def _perhaps_scores(table: Table, name: str) -> list[str]:
 def _with_unnamed_ids(
     tables: ByFile,
     logs: ByFile,
-    others: Mapping[tuple[str, int], Others],
+    others: Mapping[tuple[str, int], Others | None],
     beside: Column | None,
-    groups: Sequence[Groups | None],
-    max_input: int,
-) -> tuple[ByFile, Sequence[Groups | None]]:
+    groups: Sequence[Column | None],
+) -> tuple[ByFile, Sequence[Column | None]]:
     """The tables and groups, with the ids that their values show: see :func:`with_unnamed_ids`."""
-
-    def column(name: str, n: int, ids: Sequence[str] | None, own: Others | None = None) -> Column:
-        return Column(name, range(n), range(n), keys=None if ids is None else (*ids,), others=own)
-
     columns = [] if beside is None else [beside]
-    columns += [column(each.source, each.n_segments or 0, _shown(each)) for each in logs.values()]
+    columns += [_rows(each.source, each.n_segments or 0, _shown(each)) for each in logs.values()]
     n = len(columns)
-    columns += [column(t.source, t.n_segments or 0, t.segment_ids, others.get(key)) for key, t in tables.items()]
-    plain = [each for each in groups if each is not None and each.ids is None]
-    if plain and columns:
-        columns += [column(each.path, len(each.values), None, others_in(each.path, max_input)) for each in plain]
-    found = [each.keys for each in with_unnamed_ids(columns)[n:]]
-    by_path = {each.path: ids for each, ids in zip(plain, found[len(tables) :], strict=False)}
-    return (
-        {
-            key: table if ids is None else replace(table, segment_ids=(*ids,))
-            for (key, table), ids in zip(tables.items(), found, strict=False)
-        },
-        [None if each is None else each._replace(ids=by_path.get(each.path, each.ids)) for each in groups],
-    )
+    columns += [_rows_of(table, others.get(key)) for key, table in tables.items()]
+    if columns:
+        columns += [each for each in groups if each is not None and each.keys is None]
+    found = with_unnamed_ids(columns)[n:]
+    with_ids = {
+        key: table if rows.keys is None else replace(table, segment_ids=(*rows.keys,))
+        for (key, table), rows in zip(tables.items(), found, strict=False)
+    }
+    by_name = {each.name: each for each in found[len(tables) :]}
+    return with_ids, [each and by_name.get(each.name, each) for each in groups]
 
 
 @dataclass(frozen=True)
@@ -193,7 +187,7 @@ class ScoreFiles:
         """The names of the systems."""
         return list(self.systems)
 
-    def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
+    def read(self, beside: Column | None = None, what: str = "", groups: Sequence[Column | None] = ()) -> ReadScores:
         """Read all files, each one once.
 
         ``beside``: texts or counts, of whose segments the scores are, and which are ``what`` in errors; ``groups``: the
@@ -206,16 +200,15 @@ class ScoreFiles:
         tables, logs, left = self._read(
             {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
         )
-        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups, self.files.max_input)
+        tables, groups = _with_unnamed_ids(tables, logs, left, beside, groups)
         tables, lacking = self._on_common(tables)
         ids = next((each.segment_ids for each in tables.values() if each.segment_ids is not None), None)
-        given = [each for each in groups if each is not None]
         # Samples of logs, and the rows that all tables have, are chosen from those of documents by their ids.
-        by_id = [each for each in given if each.ids is not None and (logs or (ids and len(ids) < len(each.ids)))]
-        others = [(display_name(each.path), len(each.values), each.ids) for each in given if each not in by_id]
-        of_texts = [] if beside is None else [(beside.name, len(beside.lines), beside.keys)]
-        of_tables = [(each.source, each.n_segments or 0, each.segment_ids) for each in tables.values()]
-        placed = _in_one_order([*of_texts, *of_tables, *others])
+        given = [each for each in groups if each is not None]
+        by_id = [each for each in given if each.keys is not None and (logs or (ids and len(ids) < len(each.keys)))]
+        others = [each for each in given if each not in by_id]
+        of_tables = [*map(_rows_of, tables.values())]
+        placed = _in_one_order([*([] if beside is None else [beside]), *of_tables, *others])
         for key, table in tables.items():
             if table.segment_ids is not None:  # which only logs keep
                 tables[key] = replace(on_segments(table, placed[table.segment_ids].lines), segment_ids=None)
@@ -226,7 +219,7 @@ class ScoreFiles:
                 self.files.unmatched,
                 "--unmatched drop",
             )
-            named = what or next((name for name, *_ in (*others, *of_tables)), None)
+            named = what or next((each.name for each in (*others, *of_tables)), None)
             if named is not None:
                 n = None if beside is None else len(beside.lines)
                 own_order = _order_of_samples(next(iter(joined.values())), placed, named, n)
@@ -242,10 +235,9 @@ class ScoreFiles:
             for each in groups
         ]
         n_left_out = len({name for names in lacking.values() for name in names})
-        by_metric: dict[str, dict[str, list[float]]] = {}
-        for (metric, system), row in rows.items():
-            by_metric.setdefault(metric, {})[system] = cells_of(row)[0].tolist()
-        return ReadScores(by_metric, [*placed.values()], shown, found, n_left_out)
+        by_metric = grouped((metric, (system, cells_of(row)[0].tolist())) for (metric, system), row in rows.items())
+        scores = {metric: dict(own) for metric, own in by_metric.items()}
+        return ReadScores(scores, [*placed.values()], shown, found, n_left_out)
 
     def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
@@ -264,65 +256,54 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
         return rows
 
-    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others]]:
+    def _read(
+        self, wanted: Mapping[tuple[str, int], str]
+    ) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others | None]]:
         """What each table and each log has, and the other columns of tables without known ids.
 
         Of a file that is named several times, the content is kept.
         """
-        others: dict[tuple[str, int], Others] = {}
+        others: dict[tuple[str, int], Others | None] = {}
         tables: ByFile = {}
         logs: ByFile = {}
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
-        is_noted, is_first = False, True
-        for file, keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).items():
+        by_file = grouped((split_name(path)[0], key) for key, path in wanted.items())
+        is_noted = False
+        for number, (file, keys) in enumerate(by_file.items()):
             opened_table, _ = opened(file, input_format, self.files.max_input)
             source = opened_table.source
             if judged is None:
                 check_no_run(source)
             log = open_log(source) if judged is None and input_format is None else None
-            named = {key: split_rows(split_name(wanted[key])[1]) for key in keys}
-            if log is not None or judged is not None:
-                named = {key: (name, _check_rows(log, wanted[key], rows)) for key, (name, rows) in named.items()}
-            with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
-            if log is not None and not is_noted and not all(with_problems[key] or named[key][1] for key in keys):
-                is_noted = _note_epochs(log)
             for key in keys:
-                metric, (name, rows) = key[0], named[key]
+                metric = key[0]
+                _, name, rows = split_path(wanted[key])
+                if log is not None or judged is not None:
+                    rows = _check_rows(log, wanted[key], rows)
+                kept = replace(opened_table, rows=rows)
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
-                elif (problems := with_problems[key]) is not None:
+                elif "epoch" not in rows and (problems := problems_in(metric, kept, log, name)) is not None:
                     found, table = logs, problems.table(problems.chosen(metric))
                 elif log is not None:
+                    if not (is_noted or rows):
+                        is_noted = _note_epochs(log)
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
-                    kept = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, kept, name)
                     if table.n_ratings > cells_of(table).size and not is_noted:
                         _note_means(source.name, "segment", "runs")
                         is_noted = True
-                    left = kept.others(_perhaps_scores(kept, name or metric)) if table.segment_ids is None else None
-                    if left is not None:
-                        others[key] = left
+                    if table.segment_ids is None:
+                        others[key] = kept.others(_perhaps_scores(kept, name or metric))
                 found[key] = replace(table, source=display_name(wanted[key]))
-            if is_first and judged is None and self.files.documents is None:
+            if number == 0 and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
-                if isinstance(said, Table | Samples):
-                    warn_of_passages(source.name, said.header, said.values)
-            is_first = False
+                warn_of_passages(source.name, said.header, said.values)
         return tables, logs, others
-
-    @staticmethod
-    def _problems(
-        metric: str, table: Table, log: ScoreFile | None, name: str | None, rows: Mapping[str, str]
-    ) -> ScoreFile | None:
-        """The problems of a metric ``pass@k`` that a log or table has no column of. See :func:`problems_in`."""
-        known = table.header if log is None else log.names
-        if not re.fullmatch(r"pass@\d+", metric) or metric in known or "epoch" in rows:
-            return None
-        return problems_in(replace(table, rows=rows), log, name)
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:
         """The tables with ids on the rows that all of them have, if ``--unmatched`` asks for it; what each lacks.

@@ -18,7 +18,7 @@ from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import Opened, is_log, read_columns, read_groups, split_name, split_rows
+from ...data.reading import PLURALS, Opened, is_log, read_columns, read_groups, split_name, split_path
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
@@ -33,7 +33,7 @@ from ...settings import Units
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
 from .folders import files_in, is_folder, note_baseline, of_single_systems
-from .given_files import Groups, ReadScores, wrong_number_of_files
+from .given_files import ReadScores, wrong_number_of_files
 
 if TYPE_CHECKING:
     from ...metrics.named import NamedMetric
@@ -223,7 +223,7 @@ class Input:
         ]
         return [*scores, *given_counts(self.files, self.systems, found.columns)]
 
-    def _scores(self, beside: Column | None = None, what: str = "", groups: Sequence[Groups | None] = ()) -> ReadScores:
+    def _scores(self, beside: Column | None = None, what: str = "", groups: Sequence[Column | None] = ()) -> ReadScores:
         """The scores of other programs. See :meth:`~reshuffle.cli.inputs.score_files.ScoreFiles.read`."""
         files = self.files
         if not files.numbers:
@@ -236,36 +236,36 @@ class Input:
 
     def ids(self, stored: bool = True) -> Units:
         """The ids of documents and strata without texts: of ``--docs`` and ``--strata``, else of the file of counts."""
-        given = Units(*(None if each is None else each.values for each in self._given_groups()))
+        given = Units(*(None if each is None else each.lines for each in self._given_groups()))
         if self.counts is None or not stored:
             return given
         documents = self.counts.documents if given.documents is None else given.documents
         return Units(documents, self.counts.strata if given.strata is None else given.strata)
 
-    def _given_groups(self) -> tuple[Groups | None, Groups | None]:
+    def _given_groups(self) -> tuple[Column | None, Column | None]:
         return self._groups("document", self.files.documents), self._groups("stratum", self.files.strata)
 
-    def _groups(self, group: str, path: str | None) -> Groups | None:
+    def _groups(self, group: str, path: str | None) -> Column | None:
         """Ids without texts. ``--input-format`` applies to them only if they are in the same file as scores."""
         if path is None:
             return None
         if is_count_file(path):
             stored = open_counts(path)
-            name, found = ("documents", stored.documents) if group == "document" else ("strata", stored.strata)
+            found = stored.documents if group == "document" else stored.strata
             if found is None:
-                raise InputError(f"{display_name(path)} was counted without ids of {name}")
-            return Groups(path, found.tolist(), None)
-        file, wanted = split_name(path)
-        given = [split_name(each) for files in self.files.numbers.values() for each in _in_order(files)]
-        of_file = [name for each, name in given if each == file]
+                raise InputError(f"{display_name(path)} was counted without ids of {PLURALS[group]}")
+            return Column(display_name(path), found.tolist(), [])
+        file, name, chosen = split_path(path)
+        given = [split_path(each) for files in self.files.numbers.values() for each in _in_order(files)]
+        of_file = [rows for each, _, rows in given if each == file]
         input_format, limit = self.files.input_format if of_file else None, self.files.max_input
-        groups = Groups(path, *read_groups(group, path, input_format, max_input=limit))
+        groups = read_groups(group, path, input_format, max_input=limit)
         # The same rows as those of the scores: of a model, or of a run.
-        rows = {",".join(f"{key}={value}" for key, value in split_rows(name)[1].items()) for name in of_file}
-        if groups.ids is None and wanted is not None and not split_rows(wanted)[1] and all(rows):
+        rows = {",".join(f"{key}={value}" for key, value in each.items()) for each in of_file}
+        if groups.keys is None and name is not None and not chosen and all(rows):
             own = [read_groups(group, f"{path},{each}", input_format, max_input=limit) for each in sorted(rows)]
-            if own and all(each == own[0] for each in own):
-                return Groups(path, *own[0])
+            if own and all((each.lines, each.keys) == (own[0].lines, own[0].keys) for each in own):
+                return own[0]
         return groups
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:

@@ -163,20 +163,17 @@ class MetaInput:
             return self._table(given, known, **others)
         people, column = split_name(self.files.human or "")
 
-        def read(options: ReadScores) -> ScoreTable:
-            file = ScoreFile.read(options)
-            own = file.chosen(next((each for each in file.names if each.casefold() == name.casefold()), None))
-            if path == people and own == file.chosen(column):
-                others = [each for each in file.names if each != own]
-                raise InputError(
-                    "{scores}: these scores are those of people ({own}): {advice}",
-                    scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
-                    own=quoted(own),
-                    advice=f"write FILE#{others[0]}" if others else "name another file",
-                )
-            return file.table(own, options.higher_is_better)
-
-        return self._read(read, ReadScores, known, path=path, metric=None, **others)
+        file = self._read(ScoreFile.read, ReadScores, known, path=path, metric=None, **others)
+        own = file.chosen(next((each for each in file.names if each.casefold() == name.casefold()), None))
+        if path == people and own == file.chosen(column):
+            left = [each for each in file.names if each != own]
+            raise InputError(
+                "{scores}: these scores are those of people ({own}): {advice}",
+                scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
+                own=quoted(own),
+                advice=f"write FILE#{left[0]}" if left else "name another file",
+            )
+        return file.table(own, file.options.higher_is_better)
 
     def _table(self, given: str, known: Mapping[str, Any], **others: Any) -> ScoreTable:
         """The scores in ``FILE`` or ``FILE#NAME``."""

@@ -15,8 +15,7 @@ from typing import Any, get_args
 from ... import types
 from ..files import uncompressed
 from . import comet, conll, jsonl, meeteval, mteval, named, table, text, transcripts
-from .base import ZIP, Column, Format, Source
-from .recognition import any_of, begins, has_keys
+from .base import ZIP, Column, Format, Source, any_of, begins, has_keys
 
 __all__ = [
     "FORMATS", "INPUT_FORMATS", "JUDGMENT_FORMATS", "LOGS", "SCORE_FORMATS", "Column", "Format", "Source", "format_in",
@@ -40,7 +39,7 @@ FORMATS: Mapping[str, Format] = {
     "lm-eval": Format(
         "a sample of lm-evaluation-harness on each line",
         recognizes=has_keys("doc_id", "filtered_resps"),
-        samples=_later("lm_eval_samples:samples"),
+        samples=_later("harnesses:lm_eval"),
     ),
     "pearmut": Format(
         "an annotation of Pearmut on each line",

@@ -76,12 +76,16 @@ class MtevalBuilder:
         """Raise :class:`InputError` for a line of the file."""
         raise at_line(self.name, line, message)
 
+    def fail_unclosed(self, line: int, got: str) -> NoReturn:
+        """Raise :class:`InputError` for something else than the end of the innermost open element."""
+        inner = self.open_elements[-1]
+        self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got {got}")
+
     def open(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
         """Handle a start tag."""
         level = self.levels[tag]
         if len(self.open_elements) > level:
-            inner = self.open_elements[-1]
-            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got <{tag}>")
+            self.fail_unclosed(line, f"<{tag}>")
         if len(self.open_elements) < level:
             self.fail(line, f"expected {self.parents[level]} around <{tag}>, got none")
         self.open_elements.append(Element(tag, attributes, line))
@@ -107,7 +111,7 @@ class MtevalBuilder:
             self.fail(line, f"expected <{tag}> first, got </{tag}>")
         inner = self.open_elements[-1]
         if inner.tag != tag:
-            self.fail(line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got </{tag}>")
+            self.fail_unclosed(line, f"</{tag}>")
         if tag == "seg":
             self.n_segments += 1
             if not self.is_source():
@@ -170,10 +174,7 @@ class MtevalBuilder:
     def finish(self, line: int) -> Translations:
         """The result at the end of the file, which is on ``line``."""
         if self.open_elements:
-            inner = self.open_elements[-1]
-            self.fail(
-                line, f"expected </{inner.tag}> for the <{inner.tag}> of line {inner.line}, got the end of the file"
-            )
+            self.fail_unclosed(line, "the end of the file")
         if not self.systems:
             self.fail_empty()
         if self.unclosed:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...errors import InputError, quoted
 from ...validate import check_integer
@@ -78,62 +79,56 @@ class Problems(Samples):
         return pass_at_k(sample.scores[N], sample.scores[kind], int(k))
 
 
-def _problems(source: Source, found: Mapping[str, tuple[int, Mapping[str, int]]]) -> Problems:
-    """From the line and the numbers of each problem."""
-    system = Path(source.file).stem
-    samples = [Sample(system, problem, numbers, line) for problem, (line, numbers) in found.items()]
-    return Problems(source, samples, is_obvious=True)
+# The line of a sample, or of several, the system and the problem, and the numbers.
+Row: TypeAlias = "tuple[int, str, str, Mapping[str, int]]"
 
 
-def _counted(source: Source, samples: Iterable[tuple[int, str, Mapping[str, bool]]]) -> Problems:
-    """From samples, each with its line, its problem and whether it passes."""
-    found: dict[str, tuple[int, dict[str, int]]] = {}
-    for line, problem, passes in samples:
-        _, numbers = found.setdefault(problem, (line, dict.fromkeys([N, *passes], 0)))
-        numbers[N] += 1
-        for kind in passes:
-            numbers[kind] += passes[kind]
+def _problems(source: Source, rows: Iterable[Row]) -> Problems:
+    """The numbers of each system and problem, which are added up."""
+    found: dict[tuple[str, str], tuple[int, Counter[str]]] = {}
+    for line, system, problem, numbers in rows:
+        found.setdefault((system, problem), (line, Counter()))[1].update(numbers)
     if not found:
         source.fail("expected results of samples, got none")
-    return _problems(source, found)
+    samples = [Sample(system, problem, sums, line) for (system, problem), (line, sums) in found.items()]
+    return Problems(source, samples, is_obvious=True)
 
 
 def in_rows(source: Source, rows: Iterable[tuple[int, str, str, float, float]]) -> Problems:
     """From rows of tables and samples of logs: each with its line, its system and problem, and its own n and c."""
-    found: dict[tuple[str, str], tuple[int, list[int]]] = {}
-    for line, system, problem, n, c in rows:
-        if not (n.is_integer() and c.is_integer() and 0 <= c <= n and n > 0):
-            what = "0 or 1, or another mark of right and wrong" if n == 1 else "whole numbers n ≥ c ≥ 0"
-            source.fail(f"pass@k: expected {what}, got {c:g}" + (f" of {n:g}" if n != 1 else ""), line)
-        _, numbers = found.setdefault((system, problem), (line, [0, 0]))
-        numbers[0] += int(n)
-        numbers[1] += int(c)
-    samples = [Sample(system, key, {N: n, "": c}, line) for (system, key), (line, (n, c)) in found.items()]
-    return Problems(source, samples, is_obvious=True)
+
+    def checked() -> Iterator[Row]:
+        for line, system, problem, n, c in rows:
+            if not (n.is_integer() and c.is_integer() and 0 <= c <= n and n > 0):
+                what = "0 or 1, or another mark of right and wrong" if n == 1 else "whole numbers n ≥ c ≥ 0"
+                source.fail(f"pass@k: expected {what}, got {c:g}" + (f" of {n:g}" if n != 1 else ""), line)
+            yield line, system, problem, {N: int(n), "": int(c)}
+
+    return _problems(source, checked())
 
 
 def human_eval(source: Source) -> Problems:
     """A sample on each line, or the numbers of a problem."""
-    lines = objects(source)
+    lines, system = objects(source), Path(source.file).stem
     if lines and "passed" not in lines[0][1]:
-        return _from_numbers(source, lines)
-    return _counted(
-        source, ((line, _id(source, each, line), {"": _passed(source, each, line)}) for line, each in lines)
-    )
+        return _problems(source, _numbers(source, lines))
+    passed = ((line, _id(source, each, line), _passed(source, each, line)) for line, each in lines)
+    return _problems(source, ((line, system, problem, {N: 1, "": passes}) for line, problem, passes in passed))
 
 
-def _from_numbers(source: Source, lines: list[tuple[int, dict[str, Any]]]) -> Problems:
-    found: dict[str, tuple[int, Mapping[str, int]]] = {}
+def _numbers(source: Source, lines: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Row]:
+    """The rows of a file with the numbers of each problem."""
+    seen: set[str] = set()
     for line, each in lines:
         n, c = each.get("n"), each.get("c")
         if type(n) is not int or type(c) is not int or not 0 <= c <= n or n < 1:
             got = f"{shown_json(n)} and {shown_json(c)}"
             source.fail(f"expected numbers of samples and of correct ones as 'n' and 'c', got {got}", line)
         problem = _id(source, each, line)
-        if problem in found:
+        if problem in seen:
             source.fail(f"the problem {quoted(problem)} occurs twice", line)
-        found[problem] = line, {N: n, "": c}
-    return _problems(source, found)
+        seen.add(problem)
+        yield line, Path(source.file).stem, problem, {N: n, "": c}
 
 
 def _id(source: Source, sample: Mapping[str, Any], line: int) -> str:
@@ -143,11 +138,11 @@ def _id(source: Source, sample: Mapping[str, Any], line: int) -> str:
     return str(problem)
 
 
-def _passed(source: Source, sample: Mapping[str, Any], line: int) -> bool:
+def _passed(source: Source, sample: Mapping[str, Any], line: int) -> int:
     passed = sample.get("passed")
     if not isinstance(passed, bool):
         source.fail(f"expected true or false as 'passed', got {shown_json(passed)}", line)
-    return passed
+    return int(passed)
 
 
 def evalplus(source: Source) -> Problems:
@@ -168,5 +163,10 @@ def evalplus(source: Source) -> Problems:
             f"expected a 'plus_status' for all samples or for none, got {len(lacking):,} of {len(found):,} without, "
             f"first of {quoted(lacking[0])}: evaluate again"
         )
-    passes = [{"": base == "pass", **({PLUS: base == plus == "pass"} if has_plus else {})} for _, base, plus in found]
-    return _counted(source, ((1, problem, each) for (problem, *_), each in zip(found, passes, strict=True)))
+    rows = []
+    for problem, base, plus in found:
+        numbers = {N: 1, "": int(base == "pass")}
+        if has_plus:
+            numbers[PLUS] = int(base == plus == "pass")
+        rows.append((1, Path(source.file).stem, problem, numbers))
+    return _problems(source, rows)

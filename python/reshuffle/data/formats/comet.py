@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ...errors import InputError, listed, quoted, shortened, unknown_name
+from ...errors import listed, quoted, shortened, unknown_name
 from ..files import split_lines, uncompressed
 from ._json_parts import after, next_entry, parts
 from .base import Column, Format, Names, Source, choose, is_number, is_score, shown_json
@@ -41,6 +41,11 @@ class Records(NamedTuple):
     systems: list[tuple[str | None, int]]
     segments: list[dict[str, Any]]
     lines: Sequence[int]
+
+    @property
+    def are_named(self) -> bool:
+        """Whether the systems have names."""
+        return self.systems[0][0] is not None
 
 
 @dataclass(frozen=True)
@@ -135,30 +140,15 @@ def read(source: Source, names: Names) -> list[Column]:
 
 def names_of(source: Source) -> list[str]:
     """``system`` and ``segment``, if the file names systems, and the keys of the first segment."""
-    first, named = first_segment(source)
-    return [*([SYSTEM, SEGMENT] if named else []), *first]
-
-
-def first_segment(source: Source) -> tuple[dict[str, Any], bool]:
-    """The first segment, and whether the file names systems. The rest of a large file is not parsed."""
-    text = source.text()
-    named = text.lstrip(BLANK).startswith("{")
-    try:
-        _, first, _ = next(parts(source, _as_object(text), None))
-    except (InputError, StopIteration):
-        first = None
-    if not isinstance(first, dict):  # a wrong file, which has a message
-        records = source.once(read_records)
-        first, named = records.segments[0], records.systems[0][0] is not None
-    return first, named
+    records = source.once(read_records)
+    return [*([SYSTEM, SEGMENT] if records.are_named else []), *records.segments[0]]
 
 
 def values_of(source: Source, records: Records, name: str | None) -> list[Any]:
     """The values of a key, those of the score if ``name`` is None; or systems or numbers of segments."""
-    named = records.systems[0][0] is not None
-    if named and name == SYSTEM:
+    if records.are_named and name == SYSTEM:
         return [system for system, n in records.systems for _ in range(n)]
-    if named and name == SEGMENT:
+    if records.are_named and name == SEGMENT:
         return [number for _, n in records.systems for number in range(1, n + 1)]
     first = records.segments[0]
     key = score_key(source, list(first), first) if name is None else name

@@ -9,8 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from ...errors import InputError, listed, quoted, unknown_name
 from ..files import split_lines, unique_keys
-from .base import Column, Format, Names, Source, choose, shown_json
-from .recognition import begins
+from .base import Column, Format, Names, Source, begins, choose, shown_json
 
 Hook: TypeAlias = Callable[[list[tuple[str, Any]]], Any]
 

@@ -174,10 +174,6 @@ def read(source: Source, names: Names, rows_of: Callable[[Source], Rows] = read_
     return [Column(source.label(n), rows[name], rows.lines) for n, name in zip(names, chosen, strict=True)]
 
 
-def _tsv(source: Source) -> Rows:
-    return read_rows(source, delimiter=TAB)
-
-
 def _csv(source: Source) -> Rows:
     rows = read_rows(source, delimiter=",")
     if len(rows.header) == 1 and math.isfinite(number_in(rows.header[0])):
@@ -192,6 +188,7 @@ def _recognizes(file: str, line: str) -> bool:
 
 
 HEADER = "the names of the columns in the first line"
+_tsv = partial(read_rows, delimiter=TAB)
 TSV = Format(HEADER, (".tsv",), partial(read, rows_of=_tsv), numbers=str, names=partial(names_of, delimiter=TAB))
 CSV = Format(
     f"{HEADER}, fields separated by commas",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..files import decoded, split_lines, warn_of_mark
-from .base import MISSING_WORDS, Column, Format, Names, Source, check_unnamed
+from .base import MISSING_WORDS, Column, Format, Names, Source, check_unnamed, number_in
 
 
 def read(source: Source, names: Names) -> list[Column]:
@@ -27,12 +27,10 @@ def _columns(source: Source, names: Names, text: str) -> list[Column]:
     return [Column(source.name, lines, range(1, len(lines) + 1)) for _ in names]
 
 
-def _is_score(file: str, line: str) -> bool:
-    try:
-        return line.strip().lower() in MISSING_WORDS[1:] or not math.isinf(float(line))
-    except ValueError:
-        return False
-
-
 FORMAT = Format("one segment per line", read=read, numbers=str)
-NUMBERS = Format("a score on each line, as BLEURT writes them", (), read_numbers, str, recognizes=_is_score)
+NUMBERS = Format(
+    "a score on each line, as BLEURT writes them",
+    read=read_numbers,
+    numbers=str,
+    recognizes=lambda file, line: math.isfinite(number_in(line)) or line.strip().lower() in MISSING_WORDS[1:],
+)
