@@ -168,6 +168,7 @@ def test_a_single_result_of_a_liberal_test_says_so(test: str, share: str | None)
     for result in (one, batch, batch.problem(1)):
         assert [caveat.kind for caveat in result.caveats] == ([] if share is None else ["liberal"])
         assert (f"rejects about {share} of true" in str(result)) == (share is not None)
+    assert ("one-sided in the observed direction" in str(one)) == (test == "paired-bootstrap")
 
 
 # --- The number of replicates

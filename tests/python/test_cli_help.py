@@ -48,7 +48,9 @@ def test_explain_lists_the_registries_or_what_is_named(run: Any) -> None:
     for key, names in document.items():
         assert re.search(rf"^  {key}\b", short, re.MULTILINE)
         assert all(entry["name"] in shown for entry in names for shown in (short, text))
-    assert [m["name"] for m in json.loads(run("explain", "ter", "--format", "json").out)["metrics"]] == ["ter"]
+    for names in (["ter"], ["bleu", "ter"]):
+        assert [m["name"] for m in json.loads(run("explain", *names, "--format", "json").out)["metrics"]] == names
+    assert "…" not in text  # addresses are whole
     assert run("explain", "chrf", "--format", "markdown").out.count("\n## ") == 1
 
 
@@ -80,12 +82,18 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
     for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect".split(";"):
         assert run("explain", name).code == 0, name
+    for written, name in {"--test": "test", "-n": "n-resamples", "-m": "metrics", "--metric": "metrics"}.items():
+        headings = re.findall(r"^(\S+): (\w+)", run("explain", written).out, re.MULTILINE)
+        assert headings[0] == (name, "option")
+        assert {kind for _, kind in headings} == {"option"}
+    assert run("explain", "tests").out.startswith(run("explain", "Test").out[:3000])
     words = "minimum detectable difference"
     assert run("explain", *words.split()).out == run("explain", words).out
     for name, said in (
         ("foo", "unknown name 'foo': 'reshuffle explain' lists"),
         ("trr", "unknown name 'trr': did you mean 'ter'? 'reshuffle explain' lists"),
         ("desi", "did you mean 'design-effect'?"),
+        ("detectable", "did you mean 'detectable-difference'?"),
         ("word error rate", "did you mean 'wer', "),
     ):
         assert said in run("explain", name).refusal()

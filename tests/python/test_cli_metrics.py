@@ -158,7 +158,8 @@ def test_no_option_of_reshuffle_gets_the_hint_for_another_tool() -> None:
 
 def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any) -> None:
     for name, hint in METRICS.items():
-        assert hint in run("compare", *TEXTS, "-m", name).refusal()
+        assert hint.replace("{name}", name) in run("compare", *TEXTS, "-m", name).refusal()
+    assert "--scores COMET FILE" in run("compare", *TEXTS, "-m", "COMET").refusal()
 
 
 def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:

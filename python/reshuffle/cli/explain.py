@@ -26,15 +26,21 @@ EVERYTHING = "everything"
 def chosen(names: Sequence[str]) -> list[tuple[Kind, Sequence[Entry]]]:
     """The entries with these names, or of these kinds, in the order of the names; all by kind for none or "everything".
 
-    A metric may be named as reports do, and a name with its kind (``nulls:margin``). :class:`~reshuffle.InputError` for
-    a name that nothing has.
+    A metric may be named as reports do, and a name with its kind (``nulls:margin``). A name with its hyphens is an
+    option alone. :class:`~reshuffle.InputError` for a name that nothing has.
     """
-    names = [name.lstrip("-") or name for name in names]
     if not names or EVERYTHING in names:
         return [(kind, kind.entries) for kind in KINDS]
     metrics = next(kind.known for kind in KINDS if kind.key == "metrics")
     found: dict[str, tuple[Kind, Sequence[Entry]]] = {}
-    for given in names:
+    for written in names:
+        if written.startswith("-"):
+            options = next(kind for kind in EVERY if kind.key == "options")
+            option = [each for each in options.entries if _is(written.removeprefix("--"), (each.name, *each.also))]
+            if option:
+                found[written] = (options, option)
+                continue
+        given = written.lstrip("-") or written
         of_kind, colon, own_name = given.partition(":")
         only = [kind for kind in EVERY if colon and kind.is_called(of_kind)]
         name = own_name if only else given
@@ -68,10 +74,15 @@ def _called(kind: Kind, name: str) -> Sequence[Entry]:
     return [each for each in kind.entries if _is(name, (each.name, *each.also))] if _is(name, kind.known) else []
 
 
+def _is_listed(kind: Kind, names: Sequence[str]) -> bool:
+    """Whether the names are also that of the kind, which stands for a line about each of its entries."""
+    return any(kind.is_called(name) for name in names)
+
+
 def _is(name: str, known: Sequence[str]) -> bool:
     """Whether a name is one of those that are known; a metric may be named as reports do."""
     written, key = name.casefold().replace(" ", "-"), metric_key(name)
-    return any(each.casefold() == written or each == key for each in known)
+    return any(each.casefold() in (written, written.replace("_", "-")) or each == key for each in known)
 
 
 def _head(name: str) -> str:
@@ -94,7 +105,8 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
     about = [each for each in every if " " in words and words in each.about.lower()]
     about.sort(key=lambda each: each.about.lower().index(words))
     begun = [each for each in known if len(words) > 2 and each.casefold().startswith(words)]
-    near = [each.name for each in about[:3]] or begun[:3] or nearest(name, known, 3)
+    within = [each for each in known if words in each.casefold().split("-")]
+    near = [each.name for each in about[:3]] or begun[:3] or within[:3] or nearest(name, known, 3)
     meant = f": did you mean {either(map(quoted, near))}?" if near else ":"
     return InputError(f"unknown name {quoted(shortened(name))}{meant} 'reshuffle explain' lists all names")
 
@@ -148,14 +160,17 @@ def as_text(terminal: Terminal, names: Sequence[str]) -> str:
         title, header, rows = section
         table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
         for index, name in enumerate(header):
-            table.add_column(Text(name), no_wrap=index == 0)
+            # Where there is room, an address is not broken; else it is folded, not cut.
+            longest = max(len(word) for row in rows for word in row[index].split()) if name == "Source" else 0
+            min_width = longest if (terminal.width or WIDTH) >= WIDTH else None
+            table.add_column(Text(name), no_wrap=index == 0, min_width=min_width, overflow="fold")
         for row in rows:
             table.add_row(*map(Text, row))
         console.print(table)
 
     explained: set[str] = set()
     for kind, entries in chosen(names):
-        if EVERYTHING in names or kind.key in names:
+        if EVERYTHING in names or _is_listed(kind, names):
             show(_list(kind, entries))
             continue
         for entry in entries:
@@ -208,7 +223,7 @@ def as_markdown(terminal: Terminal, names: Sequence[str]) -> str:
         if kind.key == "metrics":
             metrics = entries
             parts += [part for entry in entries for part in _as_markdown(_options(entry))]
-        elif names and kind.key not in names:
+        elif names and not _is_listed(kind, names):
             parts += [part for entry in entries for part in _explained(kind, entry)]
         else:
             parts += _as_markdown(_list(kind, entries))
@@ -232,16 +247,15 @@ def _explained(kind: Kind, entry: Entry) -> list[str]:
 
 def as_json(terminal: Terminal, names: Sequence[str]) -> str:
     """An object with a list for each kind of names, and the version of Unicode."""
-    found: dict[str, Any] = {
-        kind.key: [
+    found: dict[str, list[Any]] = {}
+    for kind, entries in chosen(names):
+        found.setdefault(kind.key, []).extend(
             {"name": entry.name, "about": entry.about}
             | ({"source": entry.source} if entry.source else {})
             | dict(entry.data)
             | ({"facts": dict(entry.facts)} if entry.facts else {})
             for entry in entries
-        ]
-        for kind, entries in chosen(names)
-    }
+        )
     return json.dumps({**found, "unicode": _core.UNICODE_VERSION}, indent=2, ensure_ascii=False) + "\n"
 
 

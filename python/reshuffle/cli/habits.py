@@ -26,9 +26,9 @@ ELSEWHERE = {
 
 @cache
 def habits(kind: str) -> Mapping[str, str]:
-    """The advice for each name of a kind in ``habits.toml``, none for an unknown kind."""
+    """The advice for each name of a kind in ``habits.toml``, none for an unknown kind; ``{name}`` is the name."""
     table = loads((Path(__file__).parent / "habits.toml").read_text("utf-8"))
-    return {name: advice.replace("{name}", name) for advice, names in table.get(kind, {}).items() for name in names}
+    return {name: advice for advice, names in table.get(kind, {}).items() for name in names}
 
 
 def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
@@ -48,7 +48,7 @@ def check_habits(args: Sequence[str], own: Collection[str] = ()) -> None:
             raise InputError(f"there is no option {name}: use 'reshuffle runs' with --system NAME FILE FILE ...")
         advice = _advice(name, value, own)
         if advice is not None and _has_what_is_advised(name, advice, own):
-            raise InputError(f"there is no option {name}: {advice}")
+            raise InputError(f"there is no option {name}: {advice.replace('{name}', name)}")
 
 
 def _advice(name: str, value: str, own: Collection[str]) -> str | None:
@@ -109,5 +109,11 @@ def name_advice(kind: str, name: str, known: Sequence[str] | None = None) -> Inp
     """
     every = {**habits(kind), **habits(f"another {kind}")}
     near = [] if known is None or nearest(name, known) else nearest(name, every, cutoff=0.8)
-    advice = every.get(name.lower()) or next((f"{every[each]} ({each})" for each in near), None)
-    return None if advice is None else InputError(f"unknown {kind} {quoted(shortened(name))}: {advice}")
+    # Names are written as they are asked for: COMET, not comet.
+    written = next((each for each in [name.lower(), *near] if each in every), None)
+    if written is None:
+        return None
+    is_known = written == name.lower()
+    advice = every[written].replace("{name}", name if is_known else written)
+    meant = "" if is_known else f" ({written})"
+    return InputError(f"unknown {kind} {quoted(shortened(name))}: {advice}{meant}")

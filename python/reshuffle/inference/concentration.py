@@ -5,6 +5,7 @@ docs/evidence/skewed.md has the tables from which the limits follow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -158,9 +159,19 @@ def _skewed(group: Group, unit: str, known: Sequence[_Pair], alpha: float) -> It
         **_pairs(group, unit, skewed, worst),
         "effective": worst.influence.effective,
         "skewness": worst.influence.skewness,
-        "enough": round(units_for_skewness(worst.influence.skewness or 0)),
+        "enough": _two_digits(math.ceil(units_for_skewness(worst.influence.skewness or 0))),
     }
     yield Found(Caveat("skewed", values), [each.at for each in skewed])
+
+
+def _two_digits(n: int) -> int:
+    """A number rounded up to two digits, because it says about how many.
+
+    >>> [_two_digits(n) for n in (7, 100, 722, 14_826)]
+    [7, 100, 730, 15000]
+    """
+    step = 10 ** max(0, len(str(n)) - 2)
+    return -(-n // step) * step
 
 
 def of_pairs(metric: str | None, pairs: Sequence[object], tests: Sequence[object], shown: PairedDifference) -> Values:

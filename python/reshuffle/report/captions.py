@@ -91,6 +91,7 @@ def _symbols(
         "has_groups": "Group" in header,
         "has_letters": has_letters,
         "marks_groups": has_letters or bool({"Rank", "Group"} & header),
+        "has_lines": bool({"Rank", "Group"} & header and table.rules),
         "has_differences": "Δ" in header,
         "has_baselines": "Baseline" in header,
         "has_numbers": "n" in header,

@@ -23,8 +23,14 @@ def name_of(test: UsedTest) -> str:
     return f"{article} {test.title.replace(', ', ' with ', 1)}".lstrip()
 
 
-def alternative_phrase(alternative: str) -> str:
-    """Whether a test without a margin is two-sided or one-sided."""
+def alternative_phrase(alternative: str, test: str = "") -> str:
+    """Whether a test without a margin is two-sided or one-sided.
+
+    >>> alternative_phrase("two-sided", "ar"), alternative_phrase("two-sided", "paired-bootstrap")
+    ('two-sided', 'one-sided in the observed direction')
+    """
+    if alternative == "two-sided":
+        return str(words("methods")["test"].get(test, {}).get("sides", alternative))
     sides: str = words("methods")["alternative"].get(alternative, f"one-sided ({alternative})")
     return sides
 

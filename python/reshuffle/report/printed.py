@@ -13,6 +13,7 @@ from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
 from .caveats import caveat_kinds, worded
 from .cells import decimals_for, difference_and_interval, equation, pvalue_cell, random_replicates
+from .computed import alternative_phrase
 from .parts import part_name
 from .wording import ci, number
 
@@ -37,7 +38,7 @@ def _(result: SignificanceResult) -> str:
         of_batch = f"{tests}, p from {pvalues.min():.4g} to {pvalues.max():.4g}"
         lines = [f"{result.metric}: {of_batch}", "result.problem(i) is the result of test i."]
     else:
-        side = str(result.alternative) if result.margin is None else f"margin {number(result.margin)}"
+        side = _alternative(result) if result.margin is None else f"margin {number(result.margin)}"
         p = _p(result, random_replicates(result), f"{result.test}, {side}")
         what = f"{result.metric}: {' - '.join(result.names)} = {result.statistic:+.6g}"
         lines = [f"{what}, {p}", replicates_in_words(result) or ""]
@@ -145,7 +146,11 @@ def replicates_in_words(result: SignificanceResult) -> str | None:
 
 
 def _side(test: Any) -> str:
-    return str(test.alternative) if test.margin is None else f"{test.alternative}, margin {number(test.margin)}"
+    return _alternative(test) if test.margin is None else f"{test.alternative}, margin {number(test.margin)}"
+
+
+def _alternative(test: Any) -> str:
+    return alternative_phrase("two-sided", test.test) if test.alternative == "two-sided" else str(test.alternative)
 
 
 def _rests_on(pair: PairedDifference) -> str:

@@ -263,10 +263,10 @@ class Comparison(Compared):
     def __repr__(self) -> str:
         n, k = len(self.comparisons), len(self.systems)
         tests = "" if self.test is None else f"; {counted(n, 'test')} ({self.test.name})"
+        drawn = "" if self.n_resamples is None else f"; n_resamples={self.n_resamples}, seed={self.seed}"
         return (
             f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {counted(k, 'system')} "
-            f"({first_names(self.systems)}); {counted(self.n_segments, 'segment')}{tests}; "
-            f"n_resamples={self.n_resamples}, seed={self.seed}>"
+            f"({first_names(self.systems)}); {counted(self.n_segments, 'segment')}{tests}{drawn}>"
         )
 
     @hinting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -61,6 +61,7 @@ def options() -> dict[str, Any]:
         # An option that only commands take has the name of its flag.
         taken = {each.flag for each in of_first} == {f"--{name}"} and all(each.command for each in of_first)
         found[name] = {
+            "also": [*dict.fromkeys(other for each in every for other in each.others)],
             "about": texts.pop() if len(texts) == 1 else first,
             "taken_by": places.removeprefix(f"--{name} of ") if taken else "",
             "written": "" if taken else places,
@@ -83,6 +84,8 @@ class _Written(NamedTuple):
     command: str
     """Empty for those after a colon."""
     about: str
+    others: Sequence[str] = ()
+    """Other flags of the same option, the long ones without hyphens."""
 
 
 def _written() -> Iterator[_Written]:
@@ -90,7 +93,8 @@ def _written() -> Iterator[_Written]:
         for param in params:
             if isinstance(param, click.Option) and not param.hidden and param.help:
                 flag = max(param.opts, key=len)
-                yield _Written(flag.lstrip("-"), flag, command, " ".join(param.help.split()))
+                others = [each.removeprefix("--") for each in param.opts if each != flag]
+                yield _Written(flag.lstrip("-"), flag, command, " ".join(param.help.split()), others)
     for flag, named in NAMED.items():
         for name in named:
             for key, each in options_after(flag, name).items():

@@ -103,13 +103,13 @@ class Key:
     @classmethod
     def of(cls, view: View, pairs: Iterable[PairedDifference], baseline: str = "") -> Key:
         """The key of the markers of these pairs."""
-        significant = {pair: view.is_significant(pair) for pair in pairs}
-        colors = {view.color(pair) for pair, found in significant.items() if found}
+        marked = [(pair, view.is_significant(pair)) for pair in pairs]
+        colors = {view.color(pair) for pair, is_filled in marked if is_filled}
         filled = tuple(color for color in (BETTER, WORSE, INK) if color in colors)
         margin = "" if view.margin is None else f" (margin {number(view.margin)})"
         p = view.pvalue_name
         names = f"{p} ≤ {view.alpha}{margin}", f"{p} > {view.alpha}{'' if filled else margin}"
-        return cls(filled, not all(significant.values()), *names, baseline)
+        return cls(filled, not all(is_filled for _, is_filled in marked), *names, baseline)
 
     def with_others(self, others: Sequence[Key]) -> Key | None:
         """One key of several figures; None if their markers mean different things."""
