@@ -313,6 +313,32 @@ def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
     assert run("compare", "--scores", "x", "a.csv", "b.csv", "-n", "99").err == ""
 
 
+def test_numbers_of_rows_are_no_ids_where_prompts_are_in_another_order(run: Any) -> None:
+    for ending in ("tsv", "jsonl"):
+        for name, scores, order in (("a", A, range(6)), ("b", B, [3, 0, 5, 1, 2, 4])):
+            rows = [(n, f"q{i}", scores[i]) for n, i in enumerate(order)]
+            text = "idx\tprompt\tx\n" + "".join(f"{n}\t{q}\t{x}\n" for n, q, x in rows)
+            if ending == "jsonl":  # prompts as lists of messages
+                objects = ({"idx": n, "prompt": [{"role": "user", "content": q}], "x": x} for n, q, x in rows)
+                text = "".join(json.dumps(each) + "\n" for each in objects)
+            put(f"{name}.{ending}", text)
+        outcome = run("compare", "--scores", "x", f"a.{ending}", f"b.{ending}", "--test", "t-test", "--interval", "t")
+        assert "in the column 'prompt' in different orders, so segments are matched by it" in outcome.err
+        put("a.txt", "".join(f"{x}\n" for x in A))
+        put("b.txt", "".join(f"{x}\n" for x in B))
+        assert (
+            outcome.out == run("compare", "--scores", "x", "a.txt", "b.txt", "--test", "t-test", "--interval", "t").out
+        )
+
+
+def test_questions_that_occur_twice_must_be_in_one_order(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [2, 3, 0, 1, 4, 5])):
+        put(f"{name}.tsv", "question\tx\n" + "".join(f"q{i // 2}\t{A[i]}\n" for i in order))
+    outcome = run("compare", "--scores", "x", "a.tsv", "b.tsv")
+    assert outcome.code == 2
+    assert "so it is not clear which rows belong together: sort both alike" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("words", "first", "without"),
     [
@@ -653,6 +679,14 @@ def test_a_rare_minus_1_among_answers_may_stand_for_a_failure(run: Any) -> None:
         return "of b are -1, and all others are 0 or 1: if that" in run("compare", "--scores", "x", "x.tsv").err
 
     assert [warned(2, "1"), warned(9, "1"), warned(2, "2")] == [True, False, False]
+
+
+def test_shares_beside_percentages_are_told(run: Any) -> None:
+    def warned(right: str) -> bool:
+        put("x.tsv", "a\tb\n" + f"0\t{right}\n1\t0\n" * 20)
+        return f"of a are from 0 to 1, and those of b reach {right}" in run("compare", "--scores", "x", "x.tsv").err
+
+    assert [warned("100"), warned("2")] == [True, False]
 
 
 def test_a_table_without_a_header_is_refused(run: Any) -> None:

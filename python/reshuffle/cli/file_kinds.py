@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
+from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
 from ..data.formats import (
@@ -476,8 +476,6 @@ def _texts(path: str) -> Found:
     name = format_in(_source(path))
     text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
-    if path.lower().endswith(OF_WORDS):
-        raise InputError(f"{source.name}: {WORDS_NOT_READ}")
     keys = list(_json_object(source.text())) if name == "text" else []
     if keys:
         raise InputError(f"{source.name}: expected a file that reshuffle reads, got JSON with the keys {listed(keys)}")

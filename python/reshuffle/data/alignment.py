@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..errors import InputError, counted, quoted, warn
+from ..errors import InputError, InputWarning, MisreadWarning, counted, quoted, warn
 from .formats.base import Column
 
 
@@ -60,7 +60,7 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     Raises
     ------
     InputError
-        If a segment of one column is missing in another, or tables with ids are in different orders beside a file
+        If a segment of one column is missing in another, or files with ids are in different orders beside a file
         without ids.
 
     Warns
@@ -79,6 +79,9 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     in_documents = [column if first is None or column is first else _aligned(first, column) for column in columns]
     found: list[Column] = []
     plain = next((column.name for column in in_documents if column.keys is None), None)
+    for column, own in zip(columns, in_documents, strict=True):
+        if own is not column and own.keys is not None and first is not None and plain is not None:
+            raise unclear_order(first.name, column.name, plain)
     for column in in_documents:
         wanted = _like(column, [each for each in found if each.keys is not None])
         order = order_by((column.name, column.keys), (wanted.name, wanted.keys))
@@ -97,10 +100,10 @@ def _like(column: Column, keyed: Sequence[Column]) -> Column:
 
 
 def unclear_order(one: str, other: str, plain: str) -> InputError:
-    """The error for tables in different orders beside a file without ids."""
+    """The error for files in different orders beside a file without ids."""
     return InputError(
         f"{one} and {other} have the same ids in different orders, and {plain} has no ids, so it is not clear which "
-        "order it follows: sort one of the tables like the other, or use files that all have ids"
+        "order it follows: sort one of these two like the other, or use files that all have ids"
     )
 
 
@@ -134,7 +137,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
                 "several times in both files, so it is not clear which rows belong together: sort both alike, or give "
                 "every row an id of its own"
             )
-    if (moved and not _only_begin_elsewhere(ids, others)) or doubled:
+    is_shifted = _only_begin_elsewhere(ids, others)
+    if (moved and not is_shifted) or doubled:
         file, wrong = [*doubled, *twice, *((other, key) for key in others if key not in rows)][0]
         problem = f"{file} has the id {quoted(wrong)}" + (" twice" if twice else f", which {name} lacks")
         for key, at, to in moved[:1]:
@@ -146,7 +150,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(
         f"segment {at + 1:,} has the id {quoted(others[at])} in {other} and {quoted(ids[at])} in {name}: the ids "
-        "are not the same, so segments are matched by position"
+        "are not the same, so segments are matched by position: if that is meant, remove the ids from one",
+        InputWarning if is_shifted else MisreadWarning,
     )
     return None
 

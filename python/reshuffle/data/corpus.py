@@ -45,9 +45,6 @@ MOST_EMPTY = 0.01
 MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
-# Files of the times of words or of utterances, and what to do about them.
-OF_WORDS = (".ctm", ".stm")
-WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 # Logs of inspect_ai are called after the time, the task and a random id.
@@ -109,8 +106,6 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            if all(name.lower().endswith(OF_WORDS) for name, _ in columns):
-                hint += f"; {WORDS_NOT_READ}"
             raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):

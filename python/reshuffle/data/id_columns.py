@@ -93,6 +93,18 @@ def are_ids(values: Sequence[str]) -> bool:
         return True
 
 
+def are_numbers_of_rows(ids: Sequence[str] | None) -> bool:
+    """Whether ids only say where a row is: 0, 1, 2 … or 1, 2, 3 …; or whether there are none.
+
+    >>> are_numbers_of_rows(["0", "1", "2"]), are_numbers_of_rows(["2", "1"]), are_numbers_of_rows(None)
+    (True, False, True)
+    """
+    if ids is None:
+        return True
+    start = ids[0] if ids else ""
+    return start in ("0", "1") and all(own == str(at) for at, own in enumerate(ids, int(start)))
+
+
 def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
     """Whether values may be names of runs: short, and each has the same questions within a system.
 

@@ -1,13 +1,16 @@
-"""Ids of segments in columns of tables that have no known header of ids."""
+"""Ids of segments in columns of tables whose header names none, or only numbers of rows."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError, quoted, warn
+from .alignment import order_by
 from .formats.base import Column
+from .id_columns import QUESTIONS, are_numbers_of_rows
 
 
 def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
@@ -15,8 +18,9 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
 
     They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
     another table has under the same header, if these are in another order. A warning says so. If the values are
-    numbers without gaps, which may be ranks, it is an :class:`InputError`. Nothing is done if another column with
-    distinct values shows that the rows are in one order; numbers of rows, as pandas writes them, do not.
+    numbers without gaps, which may be ranks, it is an :class:`InputError`, and so are questions that occur several
+    times, in different orders. Nothing is done if another column with distinct values shows that the rows are in one
+    order; numbers of rows, as pandas writes them, do not, whatever the header.
     """
     found = list(columns)
     if len(columns) > 1 and any(column.others for column in columns):
@@ -63,7 +67,7 @@ def _ids_of(table: Column, known: set[str]) -> tuple[str, list[str]] | None:
 
 def _like_each_other(columns: list[Column]) -> None:
     """Give tables the ids that they have in a column of the same header, if these are in different orders."""
-    tables = {column.others.file: column for column in columns if column.others and column.keys is None}
+    tables = {column.others.file: column for column in columns if column.others and are_numbers_of_rows(column.keys)}
     for at, (file, table) in enumerate(tables.items()):
         for first, other in [*tables.items()][:at]:
             if len(table.lines) != len(other.lines) or _headers(table).isdisjoint(_headers(other)):
@@ -76,7 +80,8 @@ def _like_each_other(columns: list[Column]) -> None:
                 "segments are matched by it"
             )
             for each, own in enumerate(columns):
-                ids = None if own.others is None or own.keys is not None else _distinct(_values(own, name))
+                in_table = own.others is not None and are_numbers_of_rows(own.keys)
+                ids = _distinct(_values(own, name)) if in_table else None
                 if ids is not None:
                     columns[each] = replace(own, keys=ids)
             return
@@ -112,6 +117,8 @@ def _moved(one: Column, other: Column) -> str | None:
             ids, others = _distinct(values), _distinct(theirs)
             if ids is not None and others is not None and {*ids} == {*others}:
                 moved.append((name, _may_be_ranks({*ids})))
+            elif name.lower() in QUESTIONS and sorted(map(str, values)) == sorted(map(str, theirs)):
+                order_by((other.others.file, [*map(str, theirs)]), (one.others.file, [*map(str, values)]))
     names = [name for name, may_be_ranks in moved if not may_be_ranks]
     if moved and not names and not are_numbered:
         raise InputError(
@@ -126,7 +133,9 @@ def _values(column: Column, name: str) -> Sequence[Any]:
     """The values of a column of the same table, ignoring the case of its header; none if there is none."""
     assert column.others is not None
     own = next((each for each in column.others.header if each.lower() == name.lower()), None)
-    return () if own is None else column.others.values(own)
+    values = () if own is None else column.others.values(own)
+    # Prompts may be lists of messages.
+    return [json.dumps(value) if isinstance(value, list | dict) else value for value in values]
 
 
 def _may_be_ranks(ids: Set[str]) -> bool:

@@ -15,7 +15,7 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Others, Source
-from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
+from ...data.id_columns import QUESTIONS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
 from ...data.reading import others_in, split_name, split_rows
 from ...data.retrieval import check_no_run, scores_of_run
@@ -303,8 +303,8 @@ class ScoreFiles:
                     if table.n_ratings > cells_of(table).size and not is_noted:
                         _note_means(source.name, "segment", "runs")
                         is_noted = True
-                    left = kept.others(_perhaps_scores(kept, name or metric)) if table.segment_ids is None else None
-                    if left is not None:
+                    left = kept.others(_perhaps_scores(kept, name or metric))
+                    if left is not None and are_numbers_of_rows(table.segment_ids):
                         others[key] = left
                 found[key] = replace(table, source=display_name(wanted[key]))
             if is_first and judged is None and self.files.documents is None:
