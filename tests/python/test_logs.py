@@ -386,6 +386,16 @@ def test_compare_reports_what_does_not_match(run: Any) -> None:
     assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[5]")
 
 
+def test_samples_that_occur_twice_are_told(run: Any) -> None:
+    lines = [json.dumps(harness_line(i, acc=i % 2)) + "\n" for i in range(4)]
+    put("a.jsonl", "".join(lines))
+    put("b.jsonl", "".join(lines + lines[:2]))
+    message = (
+        "b.jsonl: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+    )
+    assert message in run("score", "--scores", "acc", "a.jsonl", "b.jsonl").err
+
+
 def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(6)])))

@@ -35,6 +35,7 @@ from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
+from ..data.joined_scores import problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -549,8 +550,9 @@ def _table(path: str) -> Found:
         texts = (_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named)),)
         numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers or [*damaged], lacks)
-    # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
-    commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
+    # A column of texts beside scores is what was asked or answered; a line of JSON, or of a model, has one answer.
+    is_answer = name == "jsonl" or any(each.lower() in MODELS for each in table.header)
+    commands = [*scores, *texts] if is_answer else [*texts, *scores]
     if len(others) == 1 and not commands:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
     elif not commands:
@@ -566,6 +568,12 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     others = [name for name in names if not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))] or names
     best = columns_of_scores(table, others)[:1] or others[:1]
     system = table.roles().get("system", "")
+    problems = None
+    with contextlib.suppress(InputError):  # n and c may be other numbers
+        problems = problems_in(table, None, None)
+    if problems is not None and not column_of_runs(table, table.values(system) if system else ())[1]:
+        several = len(problems.table("pass@1").systems) > 1
+        return _with_scores("pass@1", "FILE" if several else "FILE OTHER", lacks)
     if system.lower() in MODELS:
         score, models = shlex.quote(best[0]), table.values(system)
         a, b = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]

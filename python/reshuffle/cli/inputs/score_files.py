@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
+import numpy as np
 
 from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
@@ -23,7 +24,7 @@ from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
 from ...data.unnamed_ids import with_unnamed_ids
-from ...errors import InputError, counted, listed, printable, quoted
+from ...errors import InputError, counted, listed, printable, quoted, warn
 from ...grouping import grouped
 from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
 
@@ -95,18 +96,14 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
     raise InputError(f"{display_name(split_name(path)[0])}: expected {expected}, got {quoted(got)}")
 
 
-def _note_epochs(log: ScoreFile) -> bool:
-    """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
-    if log.format_name != "inspect" or not isinstance(log.content, Samples):
-        return False
-    if len({sample.segment for sample in log.content.found}) == len(log.content.found):
-        return False
-    _note_means(log.source.name, "sample", "epochs")
-    return True
-
-
-def _note_means(file: str, segment: str, runs: str) -> None:
-    """Say that the scores of segments are means of runs."""
+def _tell_of_means(file: str, log: ScoreFile | None) -> None:
+    """Say that the scores of some segments in a log or a table are means of several."""
+    if log is not None and log.format_name != "inspect":
+        warn(
+            f"{file}: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+        )
+        return
+    segment, runs = ("segment", "runs") if log is None else ("sample", "epochs")
     shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
     click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
 
@@ -286,8 +283,6 @@ class ScoreFiles:
             if log is not None or judged is not None:
                 named = {key: (name, _check_rows(log, wanted[key], rows)) for key, (name, rows) in named.items()}
             with_problems = {key: self._problems(key[0], opened_table, log, *named[key]) for key in keys}
-            if log is not None and not is_noted and not all(with_problems[key] or named[key][1] for key in keys):
-                is_noted = _note_epochs(log)
             for key in keys:
                 metric, (name, rows) = key[0], named[key]
                 if judged is not None:
@@ -300,12 +295,13 @@ class ScoreFiles:
                 else:
                     kept = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, kept, name)
-                    if table.n_ratings > cells_of(table).size and not is_noted:
-                        _note_means(source.name, "segment", "runs")
-                        is_noted = True
                     left = kept.others(_perhaps_scores(kept, name or metric))
                     if left is not None and are_numbers_of_rows(table.segment_ids):
                         others[key] = left
+                is_mean = with_problems[key] is None and table.n_ratings > np.isfinite(cells_of(table)).sum()
+                if is_mean and not is_noted:
+                    _tell_of_means(source.name, log)
+                    is_noted = True
                 found[key] = replace(table, source=display_name(wanted[key]))
             if is_first and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
