@@ -704,6 +704,15 @@ def test_a_table_without_a_header_is_refused(run: Any) -> None:
     assert (found.code, "header" in found.err) == (0, False)
 
 
+def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:
+    put("x.csv", "id,gold,a\nq1,1,0\nq2,2,2\nmean,1.5,1\n")
+    told = run("score", "--scores", "acc", "x.csv").err
+    assert "'gold' is taken as a system: if it has right labels, compare the others with it by -m accuracy" in told
+    assert "'mean' in the last row is taken as a segment: if it sums up the others, leave it out" in told
+    put("x.csv", "Unnamed: 0,a,b\n0,1,0\n1,0,1\n")
+    assert "Unnamed" not in run("score", "--scores", "acc", "x.csv").out
+
+
 def test_columns_of_ids_are_not_systems(run: Any) -> None:
     rows = [f"{i},{i},{i // 3},{i % 2},{i % 5 == 0:d}" for i in range(30)]
     put("q.csv", "\n".join(["question_id,question,passage,a,b", *rows]))

@@ -34,7 +34,7 @@ from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, is_number, number_in
 from ..data.formats.recognition import first_line, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
+from ..data.id_columns import GOLD, MODELS, SEGMENT_IDS, names_runs
 from ..data.joined_scores import problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
@@ -615,8 +615,6 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
 }
 BY_SCORES = "reshuffle compare --scores"
 COUNTED = "reshuffle compare --counts {} FILE OTHER"
-# What columns of right labels are called.
-GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_truth")
 # What a reference is called.
 REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.

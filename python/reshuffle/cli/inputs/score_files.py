@@ -16,7 +16,7 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats._samples import Samples
 from ...data.formats.base import Column, Others, Source
-from ...data.id_columns import QUESTIONS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
+from ...data.id_columns import QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
 from ...data.reading import others_in, split_name, split_rows
 from ...data.retrieval import check_no_run, scores_of_run
@@ -24,7 +24,7 @@ from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
 from ...data.unnamed_ids import with_unnamed_ids
-from ...errors import InputError, counted, listed, printable, quoted, warn
+from ...errors import InputError, MisreadWarning, counted, listed, printable, quoted, warn
 from ...grouping import grouped
 from .given_files import Groups, ReadScores, of_metric, ordered_files, wrong_number_of_files
 
@@ -348,6 +348,10 @@ class ScoreFiles:
         if found.segment_ids is None and self.files.documents is None:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
                 warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
+        if found.segment_ids and found.segment_ids[-1].lower() in TOTALS:
+            last = quoted(found.segment_ids[-1])
+            problem = f"{last} in the last row is taken as a segment: if it sums up the others, leave it out"
+            warn(f"{table.source.name}: {problem}", MisreadWarning)
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
             return replace(found, systems=tuple(system_names(found.systems, with_numbers=True)))
         return found
