@@ -96,6 +96,20 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
     raise InputError(f"{display_name(split_name(path)[0])}: expected {expected}, got {quoted(got)}")
 
 
+def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
+    """Warn if a question in a log has another id in an earlier one. ``asked`` has the file and the text of each id."""
+    earlier = {text for _, text in asked.values()}
+    for sample in log.content.found if isinstance(log.content, Samples) else ():
+        file, text = asked.setdefault(sample.segment, (log.source.name, sample.asked))
+        if text != sample.asked and sample.asked and sample.asked in earlier:
+            warn(
+                f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}: "
+                "samples without ids of their own are numbered as they were shuffled",
+                MisreadWarning,
+            )
+            return
+
+
 def _tell_of_means(file: str, log: ScoreFile | None) -> None:
     """Say that the scores of some segments in a log or a table are means of several."""
     if log is not None and log.format_name != "inspect":
@@ -273,6 +287,7 @@ class ScoreFiles:
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         is_noted, is_first = False, True
+        asked: dict[str, tuple[str, str]] = {}
         for file, keys in grouped((split_name(path)[0], key) for key, path in wanted.items()).items():
             opened_table, _ = opened(file, input_format, self.files.max_input)
             source = opened_table.source
@@ -303,6 +318,8 @@ class ScoreFiles:
                     _tell_of_means(source.name, log)
                     is_noted = True
                 found[key] = replace(table, source=display_name(wanted[key]))
+            if log is not None:
+                _check_asked(log, asked)
             if is_first and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
                 if isinstance(said, Table | Samples):
