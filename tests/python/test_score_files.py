@@ -331,6 +331,16 @@ def test_numbers_of_rows_are_no_ids_where_prompts_are_in_another_order(run: Any)
         )
 
 
+def test_rows_of_counts_are_matched_by_ids_of_any_name(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4]), ("sorted", range(6))):
+        scores = A if name == "a" else B
+        put(f"{name}.tsv", "utt\terrors\twords\n" + "".join(f"u{i}\t{scores[i]}\t{i + 1}\n" for i in order))
+    words = ("compare", "--format", "csv", "--lower-is-better", "WER", "--counts", "WER:errors/words", "a.tsv")
+    found, expected = run(*words, "b.tsv"), run(*words, "sorted.tsv")
+    assert found.out.replace("b,a,", "sorted,a,") == expected.out != ""
+    assert "have the same values in the column 'utt' in different orders, so segments are matched by it" in found.err
+
+
 def test_questions_that_occur_twice_must_be_in_one_order(run: Any) -> None:
     for name, order in (("a", range(6)), ("b", [2, 3, 0, 1, 4, 5])):
         put(f"{name}.tsv", "question\tx\n" + "".join(f"q{i // 2}\t{A[i]}\n" for i in order))
