@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inputs import put, put_lines, scores_by_system
-from reshuffle import InputError
+from reshuffle import InputError, InputWarning, join_scores
 from reshuffle.data.corpus import system_names
 from reshuffle.data.joined_scores import segment_order
 from reshuffle.data.runs_in_files import paths_of_runs
@@ -324,11 +324,24 @@ def test_numbers_of_rows_are_no_ids_where_prompts_are_in_another_order(run: Any)
             put(f"{name}.{ending}", text)
         outcome = run("compare", "--scores", "x", f"a.{ending}", f"b.{ending}", "--test", "t-test", "--interval", "t")
         assert "in the column 'prompt' in different orders, so segments are matched by it" in outcome.err
+        with pytest.warns(InputWarning, match="in the column 'prompt' in different orders"):
+            joined = join_scores([f"a.{ending}", f"b.{ending}"], metric="x").table
+        assert joined.segments is not None
+        assert joined.segments.tolist() == [A, B]
         put("a.txt", "".join(f"{x}\n" for x in A))
         put("b.txt", "".join(f"{x}\n" for x in B))
         assert (
             outcome.out == run("compare", "--scores", "x", "a.txt", "b.txt", "--test", "t-test", "--interval", "t").out
         )
+
+
+def test_segments_in_the_order_of_their_numbers_are_not_matched_again(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4]), ("sorted", range(6))):
+        rows = "".join(f"{name}\t{i + 1}\tp{i}\t{(A if name == 'a' else B)[i]}\n" for i in order)
+        put(f"{name}.tsv", f"system\tsegment\tprompt\tx\n{rows}")
+    words = ("compare", "--format", "csv", "--scores", "x", "a.tsv")
+    found, expected = run(*words, "b.tsv"), run(*words, "sorted.tsv")
+    assert (found.err, found.out.replace("b,a,", "sorted,a,")) == ("", expected.out)
 
 
 def test_rows_of_counts_are_matched_by_ids_of_any_name(run: Any) -> None:

@@ -311,7 +311,9 @@ class ScoreFiles:
                     kept = replace(opened_table, rows=rows)
                     found, table = tables, self._in_table(metric, kept, name)
                     left = kept.others(_perhaps_scores(kept, name or metric))
-                    if left is not None and are_numbers_of_rows(table.segment_ids):
+                    # Segments that are sorted by their numbers are in another order than the other columns.
+                    is_sorted = table.segment_ids is not None and [*table.segment_ids] != kept.ids()
+                    if left is not None and not is_sorted and are_numbers_of_rows(table.segment_ids):
                         others[key] = left
                 is_mean = with_problems[key] is None and table.n_ratings > np.isfinite(cells_of(table)).sum()
                 if is_mean and not is_noted:
