@@ -123,6 +123,9 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     runs = [] if options.history is None else read_history(options.history)
     names = _two_systems(sets)
     _check_sets_of(options, sets)
+    for metric in (metric for each in sets.values() for metric in each.data.metrics):
+        if isinstance(metric, SegmentScores) and metric.two_scales:
+            raise InputError(metric.two_scales)
     decided = (_by_replicates if options.human is None else _by_labels)(sets, names, options, resampling)
     if options.history is None:
         return decided
