@@ -123,7 +123,9 @@ def gated(sets: Mapping[str, SetData], options: GateOptions, resampling: Resampl
     runs = [] if options.history is None else read_history(options.history)
     names = _two_systems(sets)
     _check_sets_of(options, sets)
-    on_each(sets, lambda _, each: _check_scales(each.data))
+    for metric in (metric for each in sets.values() for metric in each.data.metrics):
+        if isinstance(metric, SegmentScores) and metric.two_scales:
+            raise InputError(metric.two_scales)
     decided = (_by_replicates if options.human is None else _by_labels)(sets, names, options, resampling)
     if options.history is None:
         return decided
@@ -206,30 +208,6 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
                 raise InputError("all test sets need metrics of the same names, in the same order")
     baseline, system = names
     return baseline, system
-
-
-def _check_scales(data: Data) -> None:
-    """:class:`InputError` if one system has shares and the other has percentages, and this helps the new one.
-
-    No percentage lies strictly between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
-    """
-    for metric in data.metrics:
-        if not isinstance(metric, SegmentScores):
-            continue
-        of_system = {name: metric.reported_segment_scores([name], metric.counts[name][None]) for name in data.names}
-        shares = [name for name, own in of_system.items() if np.nanmin(own) >= 0 and 0 < np.nanmax(own) <= 1]
-        percent = [
-            name
-            for name, own in of_system.items()
-            if 50 <= np.nanmax(own) <= 100 and not ((own < 0) | ((own > 0) & (own < 1))).any()
-        ]
-        helped = percent if metric.higher_is_better else shares
-        if shares and percent and helped == [data.names[1]]:
-            raise InputError(
-                f"{metric.name}: the scores of {shares[0]} are from 0 to 1, and those of {percent[0]} reach "
-                f"{np.nanmax(of_system[percent[0]]):g}: convert them to one scale; if all are percent already, "
-                "divide all by 100"
-            )
 
 
 @contextlib.contextmanager

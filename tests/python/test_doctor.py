@@ -110,6 +110,7 @@ CONTENTS = {
     },
     **{f"texts and scores/{name}.txt": "the cat\nthe dog\n" for name in "ab"},
     **{f"texts and scores/{name}.comet": "0.5\n0.25\n" for name in "ab"},
+    "problems.csv": "problem,model,passed\n" + "p1,a,True\np1,a,False\np1,b,True\np1,b,True\n",
     "mixed/a.pdf": "%PDF-1.5",
     "mixed/a.txt": "x y\n",
     "mixed/b.txt": "x y\n",

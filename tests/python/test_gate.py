@@ -723,3 +723,10 @@ def test_other_values_are_no_answers() -> None:
 def test_equal_answers_have_the_same_verdict_on_both_scales(score: float, margin: float) -> None:
     found = gate(metrics=SegmentScores("accuracy", {"old": [score] * 100, "new": [score] * 100}), margin=margin)
     assert (found.tasks[0].margin_test, found.verdict) == ("score", "inconclusive")
+
+
+def test_shares_beside_percentages_are_refused() -> None:
+    with pytest.warns(InputWarning, match="from 0 to 1, and those of b reach 100"):
+        metric = SegmentScores("right", {"a": [0, 1] * 20, "b": [100, 0] * 20})
+    with pytest.raises(InputError, match="convert them to one scale"):
+        gate(metrics=metric, margin=0.1)

@@ -385,6 +385,26 @@ def test_compare_reports_what_does_not_match(run: Any) -> None:
     assert SegmentScores.from_table(joined).signature().endswith("|unmatched:drop[5]")
 
 
+def test_questions_that_have_other_ids_are_told(run: Any) -> None:
+    for name, order in (("a", [0, 1, 2]), ("b", [2, 1, 0])):
+        samples = [sample(i, match="CI"[each % 2]) | {"input": f"question {each}"} for i, each in enumerate(order)]
+        put(f"{name}.json", json.dumps(log(samples)))
+    words = ("compare", "--scores", "match", "a.json", "b.json", "-n", "99")
+    assert "the input of the sample '0' in b.json has another id in a.json: samples without ids" in run(*words).err
+    put("b.json", Path("a.json").read_text().replace("question", "Question"))
+    assert "another id" not in run(*words).err
+
+
+def test_samples_that_occur_twice_are_told(run: Any) -> None:
+    lines = [json.dumps(harness_line(i, acc=i % 2)) + "\n" for i in range(4)]
+    put("a.jsonl", "".join(lines))
+    put("b.jsonl", "".join(lines + lines[:2]))
+    message = (
+        "b.jsonl: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+    )
+    assert message in run("score", "--scores", "acc", "a.jsonl", "b.jsonl").err
+
+
 def test_scores_of_logs_are_not_called_otherwise(run: Any) -> None:
     put("a.json", json.dumps(log([sample(i, f1=i % 3) for i in range(6)])))
     put("b.json", json.dumps(log([sample(i, f1=i % 2) for i in range(6)])))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inputs import put, put_lines, scores_by_system
-from reshuffle import InputError
+from reshuffle import InputError, InputWarning, join_scores
 from reshuffle.data.corpus import system_names
 from reshuffle.data.joined_scores import paths_of_runs, segment_order
 from reshuffle.data.score_columns import opened
@@ -310,6 +310,55 @@ def test_numbers_in_another_order_may_be_ids_or_ranks(run: Any) -> None:
     assert "in the column 'utt'" in run("compare", "--scores", "x", "a.txt.tsv", "b.txt.tsv", "-n", "99").err
     # The texts are in one order.
     assert run("compare", "--scores", "x", "a.csv", "b.csv", "-n", "99").err == ""
+
+
+def test_numbers_of_rows_are_no_ids_where_prompts_are_in_another_order(run: Any) -> None:
+    for ending in ("tsv", "jsonl"):
+        for name, scores, order in (("a", A, range(6)), ("b", B, [3, 0, 5, 1, 2, 4])):
+            rows = [(n, f"q{i}", scores[i]) for n, i in enumerate(order)]
+            text = "idx\tprompt\tx\n" + "".join(f"{n}\t{q}\t{x}\n" for n, q, x in rows)
+            if ending == "jsonl":  # prompts as lists of messages
+                objects = ({"idx": n, "prompt": [{"role": "user", "content": q}], "x": x} for n, q, x in rows)
+                text = "".join(json.dumps(each) + "\n" for each in objects)
+            put(f"{name}.{ending}", text)
+        outcome = run("compare", "--scores", "x", f"a.{ending}", f"b.{ending}", "--test", "t-test", "--interval", "t")
+        assert "in the column 'prompt' in different orders, so segments are matched by it" in outcome.err
+        with pytest.warns(InputWarning, match="in the column 'prompt' in different orders"):
+            joined = join_scores([f"a.{ending}", f"b.{ending}"], metric="x").table
+        assert joined.segments is not None
+        assert joined.segments.tolist() == [A, B]
+        put("a.txt", "".join(f"{x}\n" for x in A))
+        put("b.txt", "".join(f"{x}\n" for x in B))
+        assert (
+            outcome.out == run("compare", "--scores", "x", "a.txt", "b.txt", "--test", "t-test", "--interval", "t").out
+        )
+
+
+def test_segments_in_the_order_of_their_numbers_are_not_matched_again(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4]), ("sorted", range(6))):
+        rows = "".join(f"{name}\t{i + 1}\tp{i}\t{(A if name == 'a' else B)[i]}\n" for i in order)
+        put(f"{name}.tsv", f"system\tsegment\tprompt\tx\n{rows}")
+    words = ("compare", "--format", "csv", "--scores", "x", "a.tsv")
+    found, expected = run(*words, "b.tsv"), run(*words, "sorted.tsv")
+    assert (found.err, found.out.replace("b,a,", "sorted,a,")) == ("", expected.out)
+
+
+def test_rows_of_counts_are_matched_by_ids_of_any_name(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4]), ("sorted", range(6))):
+        scores = A if name == "a" else B
+        put(f"{name}.tsv", "utt\terrors\twords\n" + "".join(f"u{i}\t{scores[i]}\t{i + 1}\n" for i in order))
+    words = ("compare", "--format", "csv", "--lower-is-better", "WER", "--counts", "WER:errors/words", "a.tsv")
+    found, expected = run(*words, "b.tsv"), run(*words, "sorted.tsv")
+    assert found.out.replace("b,a,", "sorted,a,") == expected.out != ""
+    assert "have the same values in the column 'utt' in different orders, so segments are matched by it" in found.err
+
+
+def test_questions_that_occur_twice_must_be_in_one_order(run: Any) -> None:
+    for name, order in (("a", range(6)), ("b", [2, 3, 0, 1, 4, 5])):
+        put(f"{name}.tsv", "question\tx\n" + "".join(f"q{i // 2}\t{A[i]}\n" for i in order))
+    outcome = run("compare", "--scores", "x", "a.tsv", "b.tsv")
+    assert outcome.code == 2
+    assert "so it is not clear which rows belong together: sort both alike" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -654,6 +703,14 @@ def test_a_rare_minus_1_among_answers_may_stand_for_a_failure(run: Any) -> None:
     assert [warned(2, "1"), warned(9, "1"), warned(2, "2")] == [True, False, False]
 
 
+def test_shares_beside_percentages_are_told(run: Any) -> None:
+    def warned(right: str) -> bool:
+        put("x.tsv", "a\tb\n" + f"0\t{right}\n1\t0\n" * 20)
+        return f"of a are from 0 to 1, and those of b reach {right}" in run("compare", "--scores", "x", "x.tsv").err
+
+    assert [warned("100"), warned("2")] == [True, False]
+
+
 def test_a_table_without_a_header_is_refused(run: Any) -> None:
     put("x.csv", "0.134,0.847\n0.25,0.5\n0.75,1.5\n")
     message = "x.csv, line 1: expected a header with the names of the columns, got the numbers 0.134, 0.847"
@@ -667,6 +724,15 @@ def test_a_table_without_a_header_is_refused(run: Any) -> None:
     put("2.txt", "a\nc\n")
     found = run("compare", "1.txt", "1.txt", "2.txt", "--scores", "x", "x.csv", "-n", "99")
     assert (found.code, "header" in found.err) == (0, False)
+
+
+def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:
+    put("x.csv", "id,gold,a\nq1,1,0\nq2,2,2\nmean,1.5,1\n")
+    told = run("score", "--scores", "acc", "x.csv").err
+    assert "'gold' is taken as a system: if it has right labels, compare the others with it by -m accuracy" in told
+    assert "'mean' in the last row is taken as a segment: if it sums up the others, leave it out" in told
+    put("x.csv", "Unnamed: 0,a,b\n0,1,0\n1,0,1\n")
+    assert "Unnamed" not in run("score", "--scores", "acc", "x.csv").out
 
 
 def test_columns_of_ids_are_not_systems(run: Any) -> None:

@@ -416,3 +416,12 @@ def test_signatures_name_what_changes_a_score() -> None:
     options = {"lowercase": True, "no_punct": True, "unicode": "NFKC"}
     assert metric("cer", **options).signature("1") == "CER|nrefs:1|case:lc|punct:no|unicode:NFKC|tok:characters"
     assert metric("wer").signature("1") == "WER|nrefs:1|case:mixed|tok:13a"
+
+
+@pytest.mark.usefixtures("here")
+def test_transcripts_in_other_orders_beside_plain_lines_are_refused(run: Any) -> None:
+    put("ref.trn", "a b (s-1)\nc d (s-2)\n")
+    put("a.trn", "c d (s-2)\na b (s-1)\n")
+    put("b.txt", "a b\nc x\n")
+    message = "ref.trn and a.trn have the same ids in different orders, and b.txt has no ids"
+    assert message in run("compare", "ref.trn", "a.trn", "b.txt").refusal()

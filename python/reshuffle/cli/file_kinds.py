@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.corpus import MANY_IDS, OF_WORDS, WORDS_NOT_READ, first_words, system_names
+from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
 from ..data.files import STDIN, read_bytes
 from ..data.formats import (
@@ -33,7 +33,8 @@ from ..data.formats import (
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import MODELS, SEGMENT_IDS, names_runs
+from ..data.id_columns import GOLD, MODELS, SEGMENT_IDS, names_runs
+from ..data.joined_scores import problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -461,8 +462,6 @@ def _texts(path: str) -> Found:
     name = format_in(_source(path))
     text_format, source = FORMATS[name], _source(path)
     about = f"{name}: {text_format.about}"
-    if path.lower().endswith(OF_WORDS):
-        raise InputError(f"{source.name}: {WORDS_NOT_READ}")
     keys = list(_json_object(source.text())) if name == "text" else []
     if keys:
         raise InputError(f"{source.name}: expected a file that reshuffle reads, got JSON with the keys {listed(keys)}")
@@ -536,8 +535,9 @@ def _table(path: str) -> Found:
         texts = (_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named)),)
         numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers or [*damaged], lacks)
-    # A column of texts beside scores is what was asked or answered; a line of JSON has one system's answer.
-    commands = [*scores, *texts] if name == "jsonl" else [*texts, *scores]
+    # A column of texts beside scores is what was asked or answered; a line of JSON, or of a model, has one answer.
+    is_answer = name == "jsonl" or any(each.lower() in MODELS for each in table.header)
+    commands = [*scores, *texts] if is_answer else [*texts, *scores]
     if len(others) == 1 and not commands:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
     elif not commands:
@@ -553,6 +553,12 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     others = [name for name in names if not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))] or names
     best = columns_of_scores(table, others)[:1] or others[:1]
     system = table.roles().get("system", "")
+    problems = None
+    with contextlib.suppress(InputError):  # n and c may be other numbers
+        problems = problems_in("pass@1", table, None, None)
+    if problems is not None and not column_of_runs(table, table.values(system) if system else ())[1]:
+        several = len(problems.table("pass@1").systems) > 1
+        return _with_scores("pass@1", "FILE" if several else "FILE OTHER", lacks)
     if system.lower() in MODELS:
         score, models = shlex.quote(best[0]), table.values(system)
         a, b = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]
@@ -591,8 +597,6 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
 }
 BY_SCORES = "reshuffle compare --scores"
 COUNTED = "reshuffle compare --counts {} FILE OTHER"
-# What columns of right labels are called.
-GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_truth")
 # What a reference is called.
 REFERENCES = ("ref", "refs", "reference", "references")
 # So many files show what a folder holds.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence, Set
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from ..errors import InputError, counted, quoted, warn
+from ..errors import InputError, InputWarning, MisreadWarning, counted, quoted, warn
 from .formats.base import Column
 
 
@@ -62,7 +60,7 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     Raises
     ------
     InputError
-        If a segment of one column is missing in another, or tables with ids are in different orders beside a file
+        If a segment of one column is missing in another, or files with ids are in different orders beside a file
         without ids.
 
     Warns
@@ -81,6 +79,9 @@ def aligned(columns: Sequence[Column]) -> list[Column]:
     in_documents = [column if first is None or column is first else _aligned(first, column) for column in columns]
     found: list[Column] = []
     plain = next((column.name for column in in_documents if column.keys is None), None)
+    for column, own in zip(columns, in_documents, strict=True):
+        if own is not column and own.keys is not None and first is not None and plain is not None:
+            raise unclear_order(first.name, column.name, plain)
     for column in in_documents:
         wanted = _like(column, [each for each in found if each.keys is not None])
         order = order_by((column.name, column.keys), (wanted.name, wanted.keys))
@@ -99,10 +100,10 @@ def _like(column: Column, keyed: Sequence[Column]) -> Column:
 
 
 def unclear_order(one: str, other: str, plain: str) -> InputError:
-    """The error for tables in different orders beside a file without ids."""
+    """The error for files in different orders beside a file without ids."""
     return InputError(
         f"{one} and {other} have the same ids in different orders, and {plain} has no ids, so it is not clear which "
-        "order it follows: sort one of the tables like the other, or use files that all have ids"
+        "order it follows: sort one of these two like the other, or use files that all have ids"
     )
 
 
@@ -136,7 +137,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
                 "several times in both files, so it is not clear which rows belong together: sort both alike, or give "
                 "every row an id of its own"
             )
-    if (moved and not _only_begin_elsewhere(ids, others)) or doubled:
+    is_shifted = _only_begin_elsewhere(ids, others)
+    if (moved and not is_shifted) or doubled:
         file, wrong = [*doubled, *twice, *((other, key) for key in others if key not in rows)][0]
         problem = f"{file} has the id {quoted(wrong)}" + (" twice" if twice else f", which {name} lacks")
         for key, at, to in moved[:1]:
@@ -148,7 +150,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     at = next(at for at, (one, two) in enumerate(zip(ids, others, strict=True)) if one != two)
     warn(
         f"segment {at + 1:,} has the id {quoted(others[at])} in {other} and {quoted(ids[at])} in {name}: the ids "
-        "are not the same, so segments are matched by position"
+        "are not the same, so segments are matched by position: if that is meant, remove the ids from one",
+        InputWarning if is_shifted else MisreadWarning,
     )
     return None
 
@@ -202,147 +205,3 @@ def _check_same(
         what = f"segment {quoted(number)} of the document {quoted(document)}"
     more = f" ({len(missing):,} segments are missing)" if len(missing) > 1 else ""
     raise InputError(f"{lacking.name} lacks {what}, which is in {having.place(segment)}{more}")
-
-
-# Ids of segments in columns of tables that have no known header of ids.
-
-
-def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
-    """The columns, with the ids of those that have none by the header of their tables, if the values show which.
-
-    They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
-    another table has under the same header, if these are in another order. A warning says so. If the values are
-    numbers without gaps, which may be ranks, it is an :class:`InputError`. Nothing is done if another column with
-    distinct values shows that the rows are in one order; numbers of rows, as pandas writes them, do not.
-    """
-    found = list(columns)
-    _like_known(found)
-    _like_each_other(found)
-    return found
-
-
-def _like_known(columns: list[Column]) -> None:
-    """Give tables the ids that are known of another file."""
-    tables = {column.others.file: column for column in columns if column.others and column.keys is None}
-    seen: list[Sequence[str]] = []
-    for of in columns:
-        if not of.keys or not tables or any(of.keys == each for each in seen):
-            continue
-        seen.append(of.keys)
-        known = {*of.keys}
-        if len(known) < len(of.keys) or _may_be_ranks(known):
-            continue
-        for key, table in [*tables.items()]:
-            own = _ids_of(table, known)
-            if own is None:
-                continue
-            name, ids = own
-            del tables[key]
-            for at, column in enumerate(columns):
-                if column.others and column.others.file == key:
-                    columns[at] = replace(column, keys=ids)
-            if ids != [*of.keys]:
-                warn(f"{key}: the column {quoted(name)} has the ids of {of.name}, so segments are matched by it")
-
-
-def _ids_of(table: Column, known: set[str]) -> tuple[str, list[str]] | None:
-    """The first column of a table whose values are ids, among them all known ones; and these."""
-    assert table.others is not None
-    for name in table.others.header:
-        values = table.others.values(name)
-        is_likely = len(values) > len(known) or (len(values) == len(known) and str(values[0]).strip() in known)
-        ids = _distinct(values) if is_likely else None
-        if ids is not None and known <= {*ids}:
-            return name, ids
-    return None
-
-
-def _like_each_other(columns: list[Column]) -> None:
-    """Give tables the ids that they have in a column of the same header, if these are in different orders."""
-    tables = {column.others.file: column for column in columns if column.others and column.keys is None}
-    for at, (file, table) in enumerate(tables.items()):
-        for first, other in [*tables.items()][:at]:
-            if len(table.lines) != len(other.lines) or _headers(table).isdisjoint(_headers(other)):
-                continue
-            name = _moved(other, table)
-            if name is None:
-                break  # the first with such a column stands for all
-            warn(
-                f"{first} and {file} have the same values in the column {quoted(name)} in different orders, so "
-                "segments are matched by it"
-            )
-            for each, own in enumerate(columns):
-                ids = None if own.others is None or own.keys is not None else _distinct(_values(own, name))
-                if ids is not None:
-                    columns[each] = replace(own, keys=ids)
-            return
-
-
-def _headers(column: Column) -> set[str]:
-    """The headers of the other columns of a table, in lower case."""
-    return {name.lower() for name in column.others.header} if column.others else set()
-
-
-def _moved(one: Column, other: Column) -> str | None:
-    """The header of the first column of names that two tables have in different orders.
-
-    None if there is none, or if another column shows that the rows are in one order. :class:`InputError` for a column
-    of numbers without gaps.
-    """
-    assert one.others is not None
-    assert other.others is not None
-    moved: list[tuple[str, bool]] = []
-    are_numbered = False
-    for name in one.others.header:
-        values, theirs = _values(one, name), _values(other, name)
-        if not values or len(values) != len(theirs):
-            continue
-        if values == theirs:
-            if _are_distinct(values):
-                if not _may_be_ranks({*map(str, values)}):
-                    return None
-                are_numbered = True
-        elif values[0] in theirs and theirs[0] in values:
-            ids, others = _distinct(values), _distinct(theirs)
-            if ids is not None and others is not None and {*ids} == {*others}:
-                moved.append((name, _may_be_ranks({*ids})))
-    names = [name for name, may_be_ranks in moved if not may_be_ranks]
-    if moved and not names and not are_numbered:
-        raise InputError(
-            f"{one.others.file} and {other.others.file} have the same numbers in the column {quoted(moved[0][0])}, in "
-            "different orders: if they are ids of segments, call the column 'id' in both files; else remove it from "
-            "one of them, to match segments by position"
-        )
-    return names[0] if names else None
-
-
-def _values(column: Column, name: str) -> Sequence[Any]:
-    """The values of a column of the same table, ignoring the case of its header; none if there is none."""
-    assert column.others is not None
-    own = next((each for each in column.others.header if each.lower() == name.lower()), None)
-    return () if own is None else column.others.values(own)
-
-
-def _may_be_ranks(ids: Set[str]) -> bool:
-    """Whether ids are numbers without gaps, as ranks are.
-
-    >>> _may_be_ranks({"1", "3", "2"}), _may_be_ranks({"17", "3"}), _may_be_ranks({"s1", "s2"})
-    (True, False, False)
-    """
-    if not all(map(str.isdecimal, ids)):
-        return False
-    numbers = [*map(int, ids)]
-    return max(numbers) - min(numbers) < len(numbers)
-
-
-def _are_distinct(values: Sequence[Any]) -> bool:
-    """Whether values are texts or integers of which no two are the same."""
-    return {*map(type, values)} <= {str, int} and len({*values}) == len(values) > 1
-
-
-def _distinct(values: Sequence[Any]) -> list[str] | None:
-    """Values as ids, if they are texts or integers and no two are the same."""
-    if not _are_distinct(values):
-        return None
-    ids = [str(value).strip() for value in values]
-    return ids if all(ids) and len({*ids}) == len(ids) else None

@@ -19,13 +19,14 @@ import numpy as np
 from ..documented import record
 from ..errors import Argument, InputError, counted, listed, nearest, quoted, warn
 from ..types import InputFormat
-from .alignment import aligned, with_unnamed_ids
+from .alignment import aligned
 from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
 from .id_columns import names_runs
 from .reading import AS_SCORES, PLURALS, check_no_column, label_of, path_is, read_texts, split_name, split_rows
+from .unnamed_ids import with_unnamed_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +45,6 @@ MOST_EMPTY = 0.01
 MANY_IDS = 20
 # The most texts of another length that an error names.
 MAX_DIFFERENT = 4
-# Files of the times of words or of utterances, and what to do about them.
-OF_WORDS = (".ctm", ".stm")
-WORDS_NOT_READ = "CTM and STM are not read: write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
 # Samples of lm-evaluation-harness are called after the task and the time, and their folder after the model.
 SAMPLES = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d-]+(\.\d+)?\.jsonl")
 # Logs of inspect_ai are called after the time, the task and a random id.
@@ -108,8 +106,6 @@ class Corpus:
             others = ", ".join(different[:MAX_DIFFERENT])
             more = f" and {len(different) - MAX_DIFFERENT:,} others differ" if len(different) > MAX_DIFFERENT else ""
             hint = _hint_on_empty_ends(columns) or ": they must match segment by segment"
-            if all(name.lower().endswith(OF_WORDS) for name, _ in columns):
-                hint += f"; {WORDS_NOT_READ}"
             raise InputError(f"{first_name} has {counted(expected, 'segment')}, {others}{more}{hint}")
         # What is not a string is reported with its place when the texts are counted.
         if not any(line and not (isinstance(line, str) and line.isspace()) for c in self.references for line in c):

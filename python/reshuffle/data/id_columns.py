@@ -33,8 +33,12 @@ ANSWERS = ("attempt", "generation", "completion", "rollout", "iteration", "try",
 NUMBERED = re.compile(r"_?(id|idx|index|no|nr|num|number)")
 # Longer values are texts.
 LONGEST_ID = 64
-# Headers of other numbers that are no scores. The empty one is that of the index that pandas writes.
-IDS = ("", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# What columns of right labels are called.
+GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_truth")
+# What the last row of a table is called that sums up the others.
+TOTALS = ("all", "average", "avg", "mean", "overall", "sum", "total")
+# Headers of other numbers that are no scores. The empty one is that of the index that pandas writes, and later reads.
+IDS = ("", "unnamed: 0", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
 
@@ -91,6 +95,18 @@ def are_ids(values: Sequence[str]) -> bool:
         return are_like_ids([*map(float, values)])
     except ValueError:  # names
         return True
+
+
+def are_numbers_of_rows(ids: Sequence[str] | None) -> bool:
+    """Whether ids only say where a row is: 0, 1, 2 … or 1, 2, 3 …; or whether there are none.
+
+    >>> are_numbers_of_rows(["0", "1", "2"]), are_numbers_of_rows(["2", "1"]), are_numbers_of_rows(None)
+    (True, False, True)
+    """
+    if ids is None:
+        return True
+    start = ids[0] if ids else ""
+    return start in ("0", "1") and all(own == str(at) for at, own in enumerate(ids, int(start)))
 
 
 def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
@@ -151,10 +167,19 @@ def warn_of_passages(file: str, names: Iterable[str], values: Callable[[str], Se
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:
-    """Warn of columns that are taken as scores of systems and look like ids, while others do not.
+    """Warn of columns that are taken as scores of systems and look like ids, while others do not, or like right labels.
 
     ``chosen`` says how to choose columns.
     """
+    gold = next((str(name) for name in scores if str(name).lower() in GOLD), None)
+    if gold is not None:
+        warn(
+            "{where}: {gold} is taken as a system: if it has right labels, compare the others with it by {metrics}",
+            MisreadWarning,
+            where=where,
+            gold=quoted(gold),
+            metrics=Argument("metrics", ("accuracy",), as_flag="-m"),
+        )
     found = [str(name) for name, numbers in scores.items() if are_like_ids(numbers)]
     others = [str(name) for name in scores if str(name) not in found]
     if found and others:

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, TypeVar, get_args
@@ -19,15 +20,16 @@ from ..types import Unmatched
 from ..validate import check_name
 from .corpus import system_names
 from .file_names import few
-from .files import MAX_INPUT, display_name
+from .files import MAX_INPUT, STDIN, display_name
 from .formats import LOGS
 from .formats._samples import Samples
-from .formats.base import Source, recognized
-from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS
+from .formats.base import Column, Others, Source, recognized
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_numbers_of_rows
 from .reading import split_name
 from .score_columns import TABLES, Table, column_of_runs, opened
 from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
 from .scored_tables import UNNAMED
+from .unnamed_ids import with_unnamed_ids
 
 K = TypeVar("K", bound=Hashable)
 
@@ -107,12 +109,14 @@ def join_scores(
     """
     check_name("treatment of unmatched segments", unmatched, get_args(Unmatched))
     rows: dict[str, ScoreTable] = {}
+    columns: list[Column] = []
     named = isinstance(scores, Mapping)
     if isinstance(scores, str | os.PathLike | ScoreTable):
         scores = [scores]
     given = list(scores.items()) if isinstance(scores, Mapping) else [(None, each) for each in scores]
     paths = [os.fspath(each) for _, each in given if not isinstance(each, ScoreTable)]
-    of_file = dict(zip(paths, system_names(paths, max_input=options.get("max_input", MAX_INPUT)), strict=True))
+    max_input = options.get("max_input", MAX_INPUT)
+    of_file = dict(zip(paths, system_names(paths, max_input=max_input), strict=True))
     if not given:
         raise InputError("scores: expected at least one file, got none")
     for name, each in given:
@@ -132,7 +136,23 @@ def join_scores(
                     "in join_scores({'a': FILE, 'b': FILE})"
                 )
             rows[system] = of_system(table, own)
+            others = None if isinstance(each, ScoreTable) else _others(os.fspath(each), table, max_input)
+            n = range(table.n_segments or 0)
+            columns.append(Column(table.source, n, n, keys=table.segment_ids, others=others))
+    if not by_position:
+        for (system, table), column in zip([*rows.items()], with_unnamed_ids(columns), strict=True):
+            rows[system] = replace(table, segment_ids=None if column.keys is None else (*column.keys,))
     return _joined(rows, unmatched, by_position)
+
+
+def _others(path: str, table: ScoreTable, max_input: int) -> Others | None:
+    """The other columns of a table whose ids are only the numbers of rows."""
+    if table.segment_ids is None or not are_numbers_of_rows(table.segment_ids) or split_name(path)[0] == STDIN:
+        return None
+    found, name = opened(path, max_input=max_input)
+    # Those of logs are no columns, and segments that were sorted by their numbers are in another order.
+    is_other = open_log(found.source) is not None or found.ids() != [*table.segment_ids]
+    return None if is_other else found.others([name or table.name])
 
 
 def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -> JoinedScores:

@@ -18,7 +18,7 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, recognized, shown_json
-from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, names_runs
+from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, are_numbers_of_rows, names_runs
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -332,7 +332,7 @@ def _of_rows(
                 f"the rows of {value} and others differ in {listed(map(str, names))}: add a column 'id', or sort the "
                 "rows of all alike"
             )
-        others = own.others(names) if keys is None else None
+        others = own.others(names) if are_numbers_of_rows(keys) else None
         for (i, _), column in zip(named, columns, strict=True):
             found = column if keys is None else replace(column, keys=keys)
             yield i, own, found if column.keys is not None or others is None else replace(found, others=others)

@@ -157,6 +157,8 @@ class SegmentScores(InCore, PrecomputedCounts):
     decimals: int | None = field(init=False, repr=False, compare=False)
     # Whether no score is missing.
     is_complete: bool = field(init=False, repr=False, compare=False)
+    # What is said if some systems have shares and others percentages.
+    two_scales: str = field(init=False, repr=False, compare=False, default="")
     # How many segments that not all files have were left out.
     _n_left_out: int = field(init=False, repr=False, compare=False, default=0)
     # The number of steps of the resolution in 1.
@@ -216,6 +218,9 @@ class SegmentScores(InCore, PrecomputedCounts):
             check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
         _warn_of_failures(self.name, arrays)
+        vars(self)["two_scales"] = _on_two_scales(self.name, arrays)
+        if self.two_scales:
+            warn(self.two_scales, MisreadWarning)
         largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
         if 0 < largest < SMALLEST_SCORE:
             raise InputError(
@@ -656,10 +661,30 @@ def _warn_of_failures(name: str, arrays: Mapping[str, Scores]) -> None:
             )
 
 
+def _on_two_scales(name: str, arrays: Mapping[str, Scores]) -> str:
+    """What is said if some systems have shares and others have percentages; else empty.
+
+    No percentage lies strictly between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
+    """
+    shares, percent = "", ""
+    for system, scores in arrays.items():
+        largest = np.fmax.reduce(scores)
+        if 0 < largest <= 1 and not (scores < 0).any():
+            shares = shares or system
+        elif 50 <= largest <= 100 and not ((scores < 0) | ((scores > 0) & (scores < 1))).any():
+            percent = percent or system
+    if not shares or not percent:
+        return ""
+    return (
+        f"{name}: the scores of {shares} are from 0 to 1, and those of {percent} reach "
+        f"{np.fmax.reduce(arrays[percent]):g}: convert them to one scale; if all are percent already, divide all by 100"
+    )
+
+
 # Words in the names of metrics of which lower scores are usually better.
 LOWER = {
     "brier", "cer", "cost", "distance", "duration", "ece", "error", "errors", "hallucination", "hallucinations",
-    "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rmse", "runtime", "ter",
+    "latency", "loss", "mae", "mer", "metricx", "mse", "nll", "perplexity", "ppl", "rank", "rmse", "runtime", "ter",
     "toxicity", "wer", "wil",
 }  # fmt: skip
 # What makes a score of an error: 1-wer, neg_loss, no errors, hallucination-free, cost_savings, error_detection_f1.

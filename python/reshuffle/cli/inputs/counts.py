@@ -11,7 +11,9 @@ from ...data.alignment import aligned
 from ...data.files import display_name
 from ...data.formats import FORMATS
 from ...data.formats.base import Column
+from ...data.id_columns import are_numbers_of_rows
 from ...data.score_columns import TABLES, Table, opened
+from ...data.unnamed_ids import with_unnamed_ids
 from ...errors import Argument, InputError, flag, listed, unknown_name
 from ...metrics.expression import Expression
 from ...metrics.precomputed import FromCounts
@@ -114,8 +116,9 @@ def given_counts(files: SetFiles, systems: Mapping[str, str], beside: Sequence[C
             names = _used(name, formula, path, table.header)
             keys = table.ids(names)
             used.append((table, names))
-            columns += [replace(column, keys=keys) for column in table.columns(names)]
-        of_tables = iter(aligned(columns)[len(beside) :])
+            others = table.others(names) if are_numbers_of_rows(keys) else None
+            columns += [replace(column, keys=keys, others=others) for column in table.columns(names)]
+        of_tables = iter(aligned(with_unnamed_ids(columns))[len(beside) :])
         counts = [{name: table.numbers(next(of_tables), False).tolist() for name in names} for table, names in used]
         tables = dict(zip(systems, counts, strict=True))
         found.append(FromCounts(name, tables, formula, False if name in files.lower_is_better else None))

@@ -7,20 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
+import numpy as np
 
-from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order, with_unnamed_ids
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Others, Source
-from ...data.id_columns import QUESTIONS, warn_of_passages, warn_of_repeated
+from ...data.id_columns import QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
 from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
 from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
 from ...data.score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments
 from ...data.scores import UNNAMED, not_one_system, scores_in
-from ...errors import InputError, counted, listed, printable, quoted
+from ...data.unnamed_ids import with_unnamed_ids
+from ...errors import InputError, MisreadWarning, counted, listed, printable, quoted, warn
 from ...grouping import grouped
 from .given_files import ReadScores, of_metric, ordered_files, wrong_number_of_files
 
@@ -101,16 +103,28 @@ def _check_rows(log: ScoreFile | None, path: str, rows: Mapping[str, str]) -> di
     raise InputError(f"{display_name(split_name(path)[0])}: expected {expected}, got {quoted(got)}")
 
 
-def _note_epochs(log: ScoreFile) -> bool:
-    """Say that the scores of a log of inspect_ai are means of epochs, if it has several; whether that was said."""
-    if log.format_name != "inspect" or len({sample.segment for sample in log.samples}) == len(log.samples):
-        return False
-    _note_means(log.source.name, "sample", "epochs")
-    return True
+def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
+    """Warn if a question in a log has another id in an earlier one. ``asked`` has the file and the text of each id."""
+    earlier = {text for _, text in asked.values()}
+    for sample in log.samples:
+        file, text = asked.setdefault(sample.segment, (log.source.name, sample.asked))
+        if text != sample.asked and sample.asked and sample.asked in earlier:
+            warn(
+                f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}: "
+                "samples without ids of their own are numbered as they were shuffled",
+                MisreadWarning,
+            )
+            return
 
 
-def _note_means(file: str, segment: str, runs: str) -> None:
-    """Say that the scores of segments are means of runs."""
+def _tell_of_means(file: str, log: ScoreFile | None) -> None:
+    """Say that the scores of some segments in a log or a table are means of several."""
+    if log is not None and log.format_name != "inspect":
+        warn(
+            f"{file}: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+        )
+        return
+    segment, runs = ("segment", "runs") if log is None else ("sample", "epochs")
     shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
     click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
 
@@ -270,6 +284,7 @@ class ScoreFiles:
         input_format, qrels = None if self.files.references else self.files.input_format, self.files.qrels
         judged = None if qrels is None else Source.read(qrels, "relevance judgments", self.files.max_input)
         by_file = grouped((split_name(path)[0], key) for key, path in wanted.items())
+        asked: dict[str, tuple[str, str]] = {}
         is_noted = False
         for number, (file, keys) in enumerate(by_file.items()):
             opened_table, _ = opened(file, input_format, self.files.max_input)
@@ -283,23 +298,28 @@ class ScoreFiles:
                 if log is not None or judged is not None:
                     rows = _check_rows(log, wanted[key], rows)
                 kept = replace(opened_table, rows=rows)
+                has_no_problems = judged is not None or "epoch" in rows
+                problems = None if has_no_problems else problems_in(metric, kept, log, name)
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
-                elif "epoch" not in rows and (problems := problems_in(metric, kept, log, name)) is not None:
+                elif problems is not None:
                     found, table = logs, problems.table(problems.chosen(metric))
                 elif log is not None:
-                    if not (is_noted or rows):
-                        is_noted = _note_epochs(log)
                     chosen = log.chosen(_name_in_log(log, metric) if name is None else name)
                     found, table = logs, log.table(chosen, epoch=rows.get("epoch"))
                 else:
                     found, table = tables, self._in_table(metric, kept, name)
-                    if table.n_ratings > cells_of(table).size and not is_noted:
-                        _note_means(source.name, "segment", "runs")
-                        is_noted = True
-                    if table.segment_ids is None:
-                        others[key] = kept.others(_perhaps_scores(kept, name or metric))
+                    left = kept.others(_perhaps_scores(kept, name or metric))
+                    # Segments that are sorted by their numbers are in another order than the other columns.
+                    is_sorted = table.segment_ids is not None and [*table.segment_ids] != kept.ids()
+                    if left is not None and not is_sorted and are_numbers_of_rows(table.segment_ids):
+                        others[key] = left
+                if problems is None and not is_noted and table.n_ratings > np.isfinite(cells_of(table)).sum():
+                    _tell_of_means(source.name, log)
+                    is_noted = True
                 found[key] = replace(table, source=display_name(wanted[key]))
+            if log is not None:
+                _check_asked(log, asked)
             if number == 0 and judged is None and self.files.documents is None:
                 said = opened_table if log is None else log.content
                 warn_of_passages(source.name, said.header, said.values)
@@ -333,6 +353,10 @@ class ScoreFiles:
         if found.segment_ids is None and self.files.documents is None:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
                 warn_of_repeated(f"{table.source.name}#{column}", [*map(str, table.values(column))])
+        if found.segment_ids and found.segment_ids[-1].lower() in TOTALS:
+            last = quoted(found.segment_ids[-1])
+            problem = f"{last} in the last row is taken as a segment: if it sums up the others, leave it out"
+            warn(f"{table.source.name}: {problem}", MisreadWarning)
         if table.format_name in BY_FILE and not self.known and found.systems != (UNNAMED,):
             return replace(found, systems=tuple(system_names(found.systems, with_numbers=True)))
         return found

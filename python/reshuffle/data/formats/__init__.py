@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ... import types
-from ..files import uncompressed
+from ...errors import InputError
+from ..files import display_name, uncompressed
 from . import comet, conll, jsonl, meeteval, mteval, named, table, text, transcripts
 from .base import ZIP, Column, Format, Source, any_of, begins, has_keys
 
@@ -136,7 +137,7 @@ def usual_metric(file: str, input_format: str | None = None) -> str:
 def format_of(file: str) -> str:
     """The format for the file's extension, or its name if it has none; ``text`` if that is unknown.
 
-    The extension of a compression is ignored.
+    The extension of a compression is ignored. :class:`InputError` for files of the times of words or utterances.
 
     >>> format_of("newstest.SGM.gz"), format_of("out/online-A.0"), format_of("-")
     ('mteval', 'text', 'text')
@@ -145,5 +146,8 @@ def format_of(file: str) -> str:
     """
     path = Path(uncompressed(file))
     ending = path.suffix.lower() or path.name
+    if ending in (".ctm", ".stm"):
+        advice = "write a line for each utterance, TRANSCRIPT (ID), in files *.trn"
+        raise InputError(f"{display_name(file)}: CTM and STM are not read: {advice}")
     others = "utt2spk" if re.match("utt2[a-z]", path.name) else "text"
     return next((name for name, each in FORMATS.items() if ending in each.endings), others)

@@ -28,6 +28,8 @@ class Sample(NamedTuple):
     fields: Mapping[str, Any] = {}
     """What else the file says of the segment, by name: its passage, its topic."""
     epoch: Any = None
+    asked: str = ""
+    """The beginning of the question, if the ids may be those of others in another file."""
 
 
 def number_of(value: Any) -> float | None:

@@ -17,6 +17,8 @@ from .base import ZIP, Source, shown_json
 VERSIONS = (1, 2)
 # The members that have the name of the model, of a log that is complete and of one that is not.
 HEADERS = ("header.json", "_journal/start.json")
+# So much of a text is in the summaries of all samples.
+BEGINNING = 500
 # inspect_ai's name for that score.
 SINGLE = "88F74D2C"
 # The numbers of inspect_ai's grades and words.
@@ -138,10 +140,11 @@ def _sample(source: Source, value: Any, line: int, place: str = "") -> Sample:
             values.update({f"{name}/{i}": each for i, each in enumerate(found)})
         else:
             values[name] = found
-    fields = value.get("metadata")
-    return Sample(
-        "", str(value["id"]), values, line, place, fields if isinstance(fields, dict) else {}, value.get("epoch")
-    )
+    metadata, asked = value.get("metadata"), value.get("input")
+    fields = metadata if isinstance(metadata, dict) else {}
+    # Without ids of its own, inspect_ai numbers samples after the data were shuffled.
+    asked = " ".join(asked.split())[:BEGINNING] if isinstance(asked, str) else ""
+    return Sample("", str(value["id"]), values, line, place, fields, value.get("epoch"), asked)
 
 
 def _number(value: Any) -> float | None:
