@@ -19,9 +19,6 @@ struct Scratch {
 type Part = (f64, Vec<(usize, f64)>);
 
 /// The loss at these weights, without the penalty, and its derivative with respect to each feature.
-///
-/// # Errors
-/// If the number of weights is wrong, or scores are too large for floating-point numbers.
 pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
     let width = lists.candidates.width();
     check_length("weights", width, weights.len())?;

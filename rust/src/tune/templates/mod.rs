@@ -242,9 +242,6 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
 }
 
 /// The features of all candidates.
-///
-/// # Errors
-/// If lengths differ, a segmentation does not fit its words, or there is no room.
 pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
     let candidates = texts.hypotheses.len();
     let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
