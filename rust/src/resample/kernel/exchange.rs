@@ -43,7 +43,7 @@ impl Exchange {
     /// The number of labels that are permuted in a segment.
     fn labels(self) -> usize {
         match self {
-            Exchange::Pooled(first, second) => first.saturating_add(second),
+            Exchange::Pooled(..) => self.rows(),
             Exchange::MultEval(runs) => runs,
         }
     }
