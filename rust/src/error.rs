@@ -1,9 +1,10 @@
 //! Errors: facts, and a message template with a placeholder for each fact. The core knows systems by number only, and
 //! options by the names of Python's arguments; `reshuffle.errors` replaces both by the words that users know.
 //!
-//! The documentation of a function lists its errors, but leaves out those that follow from its arguments:
-//! [`Error::Interrupted`] of functions that take a [`Stop`](crate::pool::Stop) or a [`Run`](crate::pool::Run), errors that
-//! the `watch` of a `Run` returns, [`Error::Memory`], and [`Error::UnknownName`] of functions that look up a name.
+//! The documentation of a function that other crates can call lists its errors, but leaves out those that follow from its
+//! arguments: [`Error::Interrupted`] of functions that take a [`Stop`](crate::pool::Stop) or a [`Run`](crate::pool::Run),
+//! errors that the `watch` of a `Run` returns, [`Error::Memory`], and [`Error::UnknownName`] of functions that look up a
+//! name.
 
 use std::fmt;
 

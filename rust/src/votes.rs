@@ -47,9 +47,6 @@ pub struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     /// Pairs of different systems.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] for less than two systems, [`Error::OutOfRange`] for a system.
     pub fn new(systems: usize, pairs: &'a [[u32; 2]], position: bool) -> Result<Self> {
         if systems < 2 || pairs.is_empty() {
             return Err(Error::Empty { what: "pairs of systems".into() });
@@ -309,9 +306,6 @@ pub struct Votes<'a> {
 
 impl<'a> Votes<'a> {
     /// Votes on these pairs.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a cell, [`Error::Empty`] without units.
     pub fn new(starts: &'a [u64], cells: &'a [u32], counts: &'a [u32], pairs: &Pairs<'_>) -> Result<Self> {
         check_length("counts of votes", cells.len(), counts.len())?;
         if starts.len() < 2 {
@@ -366,9 +360,6 @@ pub struct Added<'a> {
 ///
 /// Cost: a random byte for each unit, an addition for each of its cells, and a few Newton steps; twice these if votes are
 /// always added, because whether the drawn votes have finite ratings takes a fit of them alone.
-///
-/// # Errors
-/// [`Error::LengthMismatch`].
 pub fn drawn(
     pairs: &Pairs<'_>,
     votes: &Votes<'_>,

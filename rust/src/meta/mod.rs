@@ -127,9 +127,6 @@ pub(crate) struct Cell {
 
 impl<'a> Matrices<'a> {
     /// Scores of shape (metrics, systems, segments) and people's of shape (systems, segments).
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if an array has another length.
     pub fn new(scores: &'a [f64], human: &'a [f64], [metrics, systems, segments]: [usize; 3]) -> Result<Self> {
         let cells = systems.checked_mul(segments).and_then(|cells| Some((cells, cells.checked_mul(metrics)?)));
         let (cells, all) = cells.ok_or(Error::Memory { numbers: u128::MAX })?;

@@ -134,9 +134,6 @@ fn check_epsilons(epsilons: &[f64]) -> Result<()> {
 pub type Counts = (Vec<i64>, Vec<i64>);
 
 /// Counts the pairs of all metrics and groups. There is one `epsilon` per metric; None for 0.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] or [`Error::InvalidOption`] for the ties.
 pub fn count(
     matrices: Matrices<'_>,
     grouping: Grouping,
@@ -178,9 +175,6 @@ const CELLS_AT_ONCE: usize = 256;
 /// one `epsilon` per metric. Cells that the metric or people have not scored have none.
 ///
 /// Takes n² comparisons for a group of n cells.
-///
-/// # Errors
-/// As [`count`].
 pub fn count_by_cell(
     matrices: Matrices<'_>,
     grouping: Grouping,

@@ -73,9 +73,6 @@ impl Votes<'_> {
 /// For each metric and segment: the votes with which the metric agrees, disagrees, between whose outputs it has a tie,
 /// and of whose outputs it has no score. `scores` has the shape (metrics, systems, segments), the result (metrics,
 /// segments, 4).
-///
-/// # Errors
-/// If lengths differ, an index is out of range, votes are negative or too many, or a system is compared with itself.
 pub fn count(
     scores: &[f64],
     [metrics, systems, segments]: [usize; 3],

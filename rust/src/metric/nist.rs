@@ -182,7 +182,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Splits lines in parallel, and numbers words in order.
+    /// Splits lines in parallel, numbers the words of each block, and then the words of all blocks in order.
     fn new(words: &Words, references: &References<'_>, run: &mut Run<'_>) -> Result<Self> {
         let mut all = Tokens::default();
         pool::try_run(
@@ -190,53 +190,29 @@ impl Tokens {
             run,
             || (),
             |(), range, stop| {
-                let mut block = SplitBlock::default();
+                let mut block = Tokens::default();
                 for segment in range {
                     stop.check()?;
                     for reference in references.of_segment(segment) {
                         let emit_tokens = |emit: &mut dyn FnMut(&str)| words.tokens(reference, emit);
-                        each_token(emit_tokens, stop, |token| block.push(token))?;
-                        block.references.push(block.ends.len());
+                        each_token(emit_tokens, stop, |token| block.references.push(block.vocabulary.intern(token)))?;
+                        block.references.end();
                     }
                 }
                 Ok(block)
             },
             |_, block, stop| {
-                let mut start = 0;
-                let mut words = block.ends.iter().map(|&end| {
-                    let word = &block.text[start..end];
-                    start = end;
-                    word
-                });
-                let mut before = 0;
-                for &end in &block.references {
-                    for word in words.by_ref().take(end - before) {
-                        stop.charge(LOOK_UP)?;
-                        all.references.push(all.vocabulary.intern(word));
-                    }
+                stop.charge(LOOK_UP * block.vocabulary.len())?;
+                let numbers: Vec<Token> = block.vocabulary.words().map(|word| all.vocabulary.intern(word)).collect();
+                for reference in block.references.iter() {
+                    stop.charge(reference.len())?;
+                    reference.iter().for_each(|&word| all.references.push(numbers[word as usize]));
                     all.references.end();
-                    before = end;
                 }
                 Ok(())
             },
         )?;
         Ok(all)
-    }
-}
-
-/// References that are split into words: the words without separators, where each word ends, and the number of words up
-/// to the end of each reference.
-#[derive(Default)]
-struct SplitBlock {
-    text: String,
-    ends: Vec<usize>,
-    references: Vec<usize>,
-}
-
-impl SplitBlock {
-    fn push(&mut self, word: &str) {
-        self.text.push_str(word);
-        self.ends.push(self.text.len());
     }
 }
 

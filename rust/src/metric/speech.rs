@@ -92,7 +92,7 @@ enum Form {
 }
 
 /// What is done to a line before it is split.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Normalization {
     form: Option<Form>,
     lowercase: bool,
@@ -327,11 +327,13 @@ impl<U: Units> Formula for Speech<U> {
 
 impl<U: Units> Metric for Speech<U> {
     fn counters<'a>(&'a self, _: &Texts<'a>, _: &mut Run<'_>) -> Result<Counters<'a>> {
-        Ok(Box::new(|| Box::new(RowCounter::<U>::new(self.normalization))))
+        let normalization = self.normalization;
+        Ok(Box::new(move || Box::new(RowCounter::<U> { normalization, ..RowCounter::default() })))
     }
 }
 
 /// Counts segments, with buffers that are reused from segment to segment.
+#[derive(Default)]
 struct RowCounter<U> {
     normalization: Normalization,
     units: U,
@@ -340,19 +342,6 @@ struct RowCounter<U> {
     /// The numbers of all references.
     references: Joined<Token>,
     hypothesis: Vec<Token>,
-}
-
-impl<U: Units> RowCounter<U> {
-    fn new(normalization: Normalization) -> Self {
-        RowCounter {
-            normalization,
-            units: U::default(),
-            kinds: KindsOfEdits::default(),
-            buffers: Default::default(),
-            references: Joined::default(),
-            hypothesis: Vec::new(),
-        }
-    }
 }
 
 impl<U: Units> Counter for RowCounter<U> {

@@ -1,5 +1,7 @@
 //! The texts of a corpus, and the resolution in which mean lengths of references are counted.
 
+use crate::resample::exact::gcd;
+
 /// The texts of a corpus. Metrics may read the hypotheses to prepare themselves, for example to leave out what no text
 /// contains, but the counts of one system must not depend on the others.
 #[derive(Clone, Copy)]
@@ -89,11 +91,7 @@ impl Resolution {
 }
 
 fn lcm(a: i64, b: i64) -> i64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
+    a / gcd(a as u64, b as u64) as i64 * b
 }
 
 #[cfg(test)]

@@ -250,12 +250,9 @@ impl SequentialTally {
     }
 
     #[getter]
-    fn outcomes<'py>(this: &Bound<'py, Self>) -> PyResult<(Array2<'py, u64>, Array2<'py, u64>, Array2<'py, bool>)> {
+    fn outcomes<'py>(this: &Bound<'py, Self>) -> PyResult<Outcomes<'py>> {
         let tally = Self::result(this)?;
-        let (py, outcomes, shape) = (this.py(), tally.outcomes()?, tally.shape());
-        let shuffles = shaped(py, collected(outcomes.iter().map(|outcome| outcome.shuffles))?, shape)?;
-        let exceedances = shaped(py, collected(outcomes.iter().map(|outcome| outcome.exceedances))?, shape)?;
-        Ok((shuffles, exceedances, shaped(py, collected(outcomes.iter().map(|outcome| outcome.stopped))?, shape)?))
+        outcomes(this.py(), tally.outcomes()?, tally.shape())
     }
 }
 
@@ -442,8 +439,8 @@ pub(super) type Outcomes<'py> = (Array2<'py, u64>, Array2<'py, u64>, Array2<'py,
 
 pub(super) fn outcomes<'py>(py: Python<'py>, outcomes: &[core::Outcome], shape: [usize; 2]) -> PyResult<Outcomes<'py>> {
     Ok((
-        shaped(py, outcomes.iter().map(|outcome| outcome.shuffles).collect(), shape)?,
-        shaped(py, outcomes.iter().map(|outcome| outcome.exceedances).collect(), shape)?,
-        shaped(py, outcomes.iter().map(|outcome| outcome.stopped).collect(), shape)?,
+        shaped(py, collected(outcomes.iter().map(|outcome| outcome.shuffles))?, shape)?,
+        shaped(py, collected(outcomes.iter().map(|outcome| outcome.exceedances))?, shape)?,
+        shaped(py, collected(outcomes.iter().map(|outcome| outcome.stopped))?, shape)?,
     ))
 }

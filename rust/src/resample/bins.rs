@@ -392,9 +392,6 @@ pub struct Values {
 
 /// The histograms of values computed from the scores of systems on `n` replicates, system by system. None for values of
 /// which none are finite.
-///
-/// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn histograms(
     (scores, n): (&[f64], usize),
     wanted: &[Values],

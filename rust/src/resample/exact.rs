@@ -22,9 +22,6 @@ pub struct Differing {
 }
 
 /// Where a pair of systems differs. If it differs in several columns, counting stops after `most` + 1 units.
-///
-/// # Errors
-/// [`Error::OutOfRange`] for a system that does not exist.
 pub fn differing(stats: &SuffStats<'_>, (x, y): Pair, most: usize, stop: &Stop<'_>) -> Result<Differing> {
     let (index, len) = (x.max(y), stats.systems());
     if index >= len {

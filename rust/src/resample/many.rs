@@ -18,9 +18,6 @@ pub struct Problems<'a> {
 
 impl<'a> Problems<'a> {
     /// Problems of `systems` systems each, whose counts are problem by problem, with a seed for each problem.
-    ///
-    /// # Errors
-    /// [`crate::Error::LengthMismatch`] if the number of systems does not match.
     pub fn new(sample: Sample<'a>, systems: usize, seeds: &'a [u64]) -> Result<Self> {
         check_length("systems of all problems", systems.saturating_mul(seeds.len()), sample.stats.systems())?;
         Ok(Problems { sample, systems, seeds })

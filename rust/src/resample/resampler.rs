@@ -378,7 +378,7 @@ impl Resampler {
                 }
             }
             (Sampler::Shuffles(adder, _), Plan::Seeded(seed)) if n < FEW_SHUFFLES && adder.get().is_none() => {
-                Box::new(FewFlips::new(design, Source::Seeded(seed), self.simd))
+                Box::new(FewFlips::new(design, seed, self.simd))
             }
             (Sampler::Shuffles(adder, _), Plan::Seeded(seed)) => {
                 Box::new(Flips::new(design, self.adder(adder, stop)?, Source::Seeded(seed)))

@@ -28,9 +28,6 @@ impl Scoring {
     /// Let F_x be the sum of system x's rows over the flipped units. Swapping x and y in these units gives the totals
     /// T_x − F_x + F_y and T_y − F_y + F_x. So one sum per system serves every pair. Since only differences between the
     /// F matter, rows are taken relative to the first system, which leaves k − 1 sums of small numbers.
-    ///
-    /// # Errors
-    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn statistics(
         &mut self,
         (formulas, simd): (&[Arc<dyn Formula>], Simd),
@@ -84,9 +81,6 @@ impl Scoring {
     }
 
     /// Computes the scores of all systems.
-    ///
-    /// # Errors
-    /// [`crate::Error::Undefined`] if a score is not defined.
     pub fn scores(
         &mut self,
         formulas: &[Arc<dyn Formula>],

@@ -53,9 +53,6 @@ const AT_ONCE: usize = 8;
 
 impl Experiment {
     /// An experiment with the seed of the study.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] without populations, [`Error::LengthMismatch`] if they differ in their number of metrics.
     pub fn new(populations: Vec<Population>, selection: Selection, seed: u64) -> Result<Self> {
         Self::on(Simd::best(), populations, selection, seed)
     }
@@ -92,9 +89,6 @@ impl Experiment {
     }
 
     /// The units of a simulated test set, and in which of them the two systems are swapped.
-    ///
-    /// # Errors
-    /// [`Error::Overflow`] if sums over the test set may be too large.
     pub fn chosen(&self, simulation: u64) -> Result<(Vec<u32>, Vec<bool>)> {
         let mut chosen = Chosen::default();
         self.choose(simulation, &mut chosen)?;
@@ -132,9 +126,6 @@ impl Experiment {
     }
 
     /// The scores of both systems on each simulated test set, in the order metric, simulation, system.
-    ///
-    /// # Errors
-    /// [`Error::Overflow`] if sums over a test set may be too large.
     pub fn scores(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<f64>> {
         let (n, metrics) = (length(&simulations), self.metrics());
         let mut out = zeros(&[metrics, n, 2])?;
@@ -165,9 +156,6 @@ impl Experiment {
     }
 
     /// What the standard errors of the observed differences are computed from, in the order metric, simulation.
-    ///
-    /// # Errors
-    /// As [`Experiment::scores`].
     pub fn error_parts(&self, simulations: Range<u64>, run: &mut Run<'_>) -> Result<Vec<ErrorParts>> {
         let (n, metrics) = (length(&simulations), self.metrics());
         let mut out = filled(metrics * n, ErrorParts::default())?;
@@ -208,9 +196,6 @@ impl Experiment {
     }
 
     /// As [`Experiment::exceedances`], with at most `n` independent shuffles: each test ends when `rule` stops it.
-    ///
-    /// # Errors
-    /// As [`Experiment::exceedances`] and [`Rule::checked`].
     pub fn sequential(
         &self,
         rule: Rule,

@@ -39,10 +39,6 @@ pub struct Population {
 
 impl Population {
     /// Checks and packs the counts of two systems, and the group of each unit if groups are chosen.
-    ///
-    /// # Errors
-    /// As [`Resampler::prepare`](crate::resample::Resampler::prepare); [`Error::LengthMismatch`] unless there are two
-    /// systems and a group for each unit; [`Error::InvalidOption`] if there are too many units.
     pub fn new(samples: &[Sample<'_>], groups: Option<&[u32]>, run: &mut Run<'_>) -> Result<Self> {
         let simd = Simd::best();
         let relative = Design::new(simd, samples, true, run)?;

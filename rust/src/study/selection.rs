@@ -48,9 +48,6 @@ pub(super) struct Groups {
 
 impl Groups {
     /// From the group of each unit.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] for a group whose number is not below that of units, [`Error::Empty`] for one without units.
     pub fn new(groups: &[u32]) -> Result<Self> {
         if let Some(&group) = groups.iter().find(|&&group| group as usize >= groups.len()) {
             return Err(Error::OutOfRange { what: "group".into(), index: group as usize, len: groups.len() });

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::joined::Joined;
-use super::ngram::{Children, Token, UNSEEN};
+use super::ngram::{Children, Seen, Token, UNSEEN};
 use crate::error::Result;
 use crate::pool::Stop;
 
@@ -46,25 +46,9 @@ struct Node {
     of_prefix: i64,
     /// Its row in [`Common::frequencies`], if it has one.
     row: u32,
+    /// In the reference and in the hypothesis of the current pair. Pairs are numbered from 1.
     in_reference: Seen,
     in_hypothesis: Seen,
-}
-
-/// How often a text contains an n-gram. The text is the hypothesis or the reference of a pair, numbered from 1.
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    pair: u32,
-    count: u32,
-}
-
-impl Seen {
-    fn bump(&mut self, pair: u32) -> u32 {
-        if self.pair != pair {
-            *self = Seen { pair, count: 0 };
-        }
-        self.count += 1;
-        self.count
-    }
 }
 
 /// Finds the common n-grams of each order up to `order`. `references_of` is the number of references of each segment.
@@ -121,7 +105,7 @@ pub fn common(
                 let before = found.matches.len();
                 for &node in &first_seen {
                     let node = &mut nodes[node as usize];
-                    if node.in_reference.pair == pair {
+                    if node.in_reference.text == pair {
                         found.matches.push(i64::from(node.in_reference.count.min(node.in_hypothesis.count)));
                         found.rows.push(i64::from(node.row(&mut rows, &mut found.frequencies)));
                     }

@@ -71,6 +71,11 @@ impl Vocabulary {
             .map_or(UNSEEN, |&(_, token)| token)
     }
 
+    /// The spellings of all tokens, in their order.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        (0..self.len() as Token).map(|token| self.get(token))
+    }
+
     /// The number of distinct tokens.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -95,23 +100,30 @@ impl Vocabulary {
     }
 }
 
-/// An n-gram of the references: how often it may match, and how often the current text has contained it so far.
+/// How often the last text that contained an n-gram contains it. Texts are numbered from 1.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Seen {
+    pub text: u32,
+    pub count: u32,
+}
+
+impl Seen {
+    /// Counts an occurrence in `text`, and returns the number of occurrences in it so far.
+    #[inline]
+    pub fn bump(&mut self, text: u32) -> u32 {
+        if self.text != text {
+            *self = Seen { text, count: 0 };
+        }
+        self.count += 1;
+        self.count
+    }
+}
+
+/// An n-gram of the references, and how often it may match.
 #[derive(Clone, Copy, Default)]
 struct Node {
     limit: u32,
-    seen: u32,
-    seen_by: u32,
-}
-
-impl Node {
-    /// Counts an occurrence in `text`, and returns the number of occurrences in it so far.
-    fn bump(&mut self, text: u32) -> u32 {
-        if self.seen_by != text {
-            (self.seen_by, self.seen) = (text, 0);
-        }
-        self.seen += 1;
-        self.seen
-    }
+    seen: Seen,
 }
 
 /// The edges of a trie of n-grams: (prefix, last token, node).
@@ -245,7 +257,7 @@ impl Ngrams {
                 check_stop(i, stop)?;
                 let mut node = reference[i];
                 for n in 0..order {
-                    let seen = self.nodes[node as usize].bump(self.texts);
+                    let seen = self.nodes[node as usize].seen.bump(self.texts);
                     let limit = &mut self.nodes[node as usize].limit;
                     *limit = seen.max(*limit);
                     if n + 1 == order || i + n + 1 == reference.len() {
@@ -313,7 +325,7 @@ impl Ngrams {
                 continue;
             }
             for n in 1..=order {
-                let seen = self.nodes[node as usize].bump(self.texts);
+                let seen = self.nodes[node as usize].seen.bump(self.texts);
                 if seen <= self.nodes[node as usize].limit {
                     matched(n, node as usize);
                 }
@@ -335,7 +347,7 @@ impl Ngrams {
 
     /// The distinct tokens of the references in the order of their nodes, which are the first ones.
     pub fn words(&self) -> impl Iterator<Item = &str> {
-        (0..self.vocabulary.len() as Token).map(|token| self.vocabulary.get(token))
+        self.vocabulary.words()
     }
 
     /// The longer n-grams of the references as prefix and last word, in the order of their nodes, which follow those of

@@ -7,7 +7,7 @@
 //! instead, so that memory grows with the length of the texts only. Items of a single text match nothing.
 
 use super::joined::Joined;
-use super::ngram::{Children, Vocabulary};
+use super::ngram::{Children, Seen, Vocabulary};
 use crate::error::Result;
 use crate::memory::{reserved, zeros};
 use crate::pool::Stop;
@@ -20,15 +20,14 @@ pub(crate) const KINDS: usize = 2;
 pub(crate) type Units<'a> = &'a dyn Fn(&str, &mut dyn FnMut(usize, &str));
 
 /// An item.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Item {
     /// Which order its n-gram has, counted through all kinds.
     order: u32,
     /// The number of texts that have it.
     texts: u32,
-    /// The last text that has its n-gram, and how often it has occurred there.
-    seen_by: u32,
-    seen: u32,
+    /// Its n-gram's occurrences. Texts are numbered from 1.
+    seen: Seen,
 }
 
 /// The texts of a list.
@@ -110,6 +109,7 @@ dispatch! {
 }
 
 /// Reads texts one after another.
+#[derive(Default)]
 struct Reader {
     orders: [usize; KINDS],
     vocabulary: Vocabulary,
@@ -124,29 +124,20 @@ struct Reader {
 impl Reader {
     fn new(orders: [usize; KINDS]) -> Self {
         // Items 0 to KINDS − 1 are the empty n-grams of each kind.
-        let empty = Item { order: 0, texts: 0, seen_by: u32::MAX, seen: 0 };
-        Reader {
-            orders,
-            vocabulary: Vocabulary::default(),
-            children: Children::default(),
-            items: vec![empty; KINDS],
-            of_texts: Joined::default(),
-            lengths: Vec::new(),
-            units: Default::default(),
-        }
+        Reader { orders, items: vec![Item::default(); KINDS], ..Reader::default() }
     }
 
     fn item(&mut self, prefix: u32, label: u32, order: usize) -> u32 {
         let new = self.items.len() as u32;
         let item = self.children.get_or_insert(prefix, label, new);
         if item == new {
-            self.items.push(Item { order: order as u32, texts: 0, seen_by: u32::MAX, seen: 0 });
+            self.items.push(Item { order: order as u32, ..Item::default() });
         }
         item
     }
 
     fn read(&mut self, text: &str, units: Units<'_>, stop: &Stop<'_>) -> Result<()> {
-        let number = self.lengths.len() as u32;
+        let number = 1 + self.lengths.len() as u32;
         let Reader { vocabulary, units: own, orders, .. } = self;
         own.iter_mut().for_each(Vec::clear);
         units(text, &mut |kind, unit| {
@@ -163,12 +154,8 @@ impl Reader {
                 let mut prefix = kind as u32;
                 for (n, &unit) in ngram.iter().enumerate() {
                     prefix = self.item(prefix, unit, first + n);
-                    let seen = &mut self.items[prefix as usize];
-                    seen.seen = if seen.seen_by == number { seen.seen + 1 } else { 1 };
-                    seen.seen_by = number;
-                    let occurrence = seen.seen;
                     // Units have small numbers, so large ones are free for the second occurrence and the later ones.
-                    let item = match occurrence {
+                    let item = match self.items[prefix as usize].seen.bump(number) {
                         1 => prefix,
                         later => self.item(prefix, u32::MAX - later, first + n),
                     };

@@ -44,10 +44,6 @@ pub struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     /// Candidates with their counts under a metric, and with fixed gains or, without them, BLEU with a background.
-    ///
-    /// # Errors
-    /// If lengths differ, sums of counts could overflow, a gain is not finite, or the gains are missing and the metric is
-    /// not BLEU.
     pub fn new(
         candidates: Candidates<'a>,
         (formula, counts): (Arc<dyn Formula>, &'a [i64]),
@@ -286,9 +282,6 @@ fn square_of_difference(candidates: &Candidates<'_>, [a, b]: [usize; 2], buffer:
 /// Batch MIRA once for each seed, which decides the order of the sentences. Returns the weights of all runs and, for
 /// each run and epoch, the corpus score of the average of the weights until then. A run's weights are the average after
 /// the epoch in which that score is best, the first one if there are several.
-///
-/// # Errors
-/// If weights do not fit the candidates or a setting is out of range.
 pub fn run(
     problem: &Problem<'_>,
     settings: Settings,

@@ -34,9 +34,6 @@ const SCORE: usize = 32;
 
 impl<'a> Rows<'a> {
     /// Lists for a search of the best entries, or of the worst.
-    ///
-    /// # Errors
-    /// For offsets that are not increasing from 0, a wrong number of counts, and counts whose sums overflow.
     pub fn new(
         offsets: &'a [i64],
         counts: &'a [i64],
@@ -170,10 +167,6 @@ impl<'a> Rows<'a> {
 /// Searches from the given starts, each of which has an entry for each sentence, and from random ones, which are greedy
 /// choices sentence by sentence in random order; in parallel. The result is one that replacing a single entry does not
 /// improve: the best, and the first among equals.
-///
-/// # Errors
-/// [`Error::Empty`] without a start, [`Error::LengthMismatch`] and [`Error::InvalidOption`] for starts that are not an
-/// entry of each sentence.
 pub fn search(rows: &Rows<'_>, given: &[i64], random: usize, seed: u64, run: &mut Run<'_>) -> Result<Found> {
     let sentences = rows.sentences();
     check_length("entries of starts", given.len().next_multiple_of(sentences), given.len())?;

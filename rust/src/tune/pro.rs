@@ -257,9 +257,6 @@ impl Classifier<'_> {
 
 /// Pairwise ranking once for each seed, which decides the pairs. `scores` are those of the candidates, higher is better.
 /// Returns the weights of all runs, and [`COLUMNS`] numbers of each.
-///
-/// # Errors
-/// If there are no pairs, lengths differ, or a setting is out of range.
 pub fn run(
     candidates: &Candidates<'_>,
     scores: &[f64],

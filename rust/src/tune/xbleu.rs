@@ -34,9 +34,6 @@ const SENTENCES_PER_BLOCK: usize = 64;
 impl<'a> Problem<'a> {
     /// `scores` are the sentence scores of the candidates, higher is better, `lengths` the weights of the sentences, and
     /// `penalty` is λ.
-    ///
-    /// # Errors
-    /// If lengths differ, a score is not finite, or a weight or the penalty is negative or not finite.
     pub fn new(
         candidates: Candidates<'a>,
         scores: &'a [f64],
@@ -81,9 +78,6 @@ impl<'a> Problem<'a> {
     }
 
     /// The objective and its derivative.
-    ///
-    /// # Errors
-    /// If weights do not fit the candidates.
     pub fn objective(&self, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
         let width = self.candidates.width();
         run.prepare(|stop| check_numbers("weights", weights, width, stop))?;
@@ -186,9 +180,6 @@ impl Scaled {
 /// Stochastic gradient descent once for each seed, which decides the order of the sentences. Returns the weights of all
 /// runs and, for each run, the objective at the start and after each epoch. A run's weights are those with the smallest
 /// objective of these, the first ones if there are several.
-///
-/// # Errors
-/// If weights do not fit the candidates or a setting is out of range.
 pub fn descend(
     problem: &Problem<'_>,
     settings: Settings,

@@ -69,9 +69,6 @@ impl Drawn<'_> {
 /// Each metric has a material of its own, with the cells that it and people have scored. Cell (i, s) has as many copies as
 /// system i times segment s. Copies of one cell are not compared with each other. The mean over groups counts a group as
 /// often as its system or segment is drawn.
-///
-/// # Errors
-/// As [`super::permuted`].
 pub fn drawn(
     materials: &[Material],
     statistics: &[Statistic],

@@ -38,8 +38,6 @@ pub(super) struct Calibrated<'a> {
 }
 
 impl<'a> Calibrated<'a> {
-    /// # Errors
-    /// As [`check_size`].
     pub fn new(weighing: Weighing<'a>, stop: &Stop<'_>) -> Result<Self> {
         let material = weighing.material;
         let groups = material.groups(weighing.grouping, 2);

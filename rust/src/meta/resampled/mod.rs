@@ -87,9 +87,6 @@ const COEFFICIENTS: [(&str, Coefficient); 7] = [
 
 impl Statistic {
     /// The coefficient of that name in that grouping.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] for an unknown name, [`Error::InvalidOption`] for calibrated ties of system scores.
     pub fn named(grouping: &str, coefficient: &str) -> Result<Self> {
         let compared = named("grouping", grouping, &COMPARED)?;
         let statistic = Statistic { compared, coefficient: named("coefficient", coefficient, &COEFFICIENTS)? };
@@ -118,9 +115,6 @@ pub struct Material {
 
 impl Material {
     /// The cells that these metrics and people have scored.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] without systems or segments, [`Error::InvalidOption`] if there are too many cells.
     pub fn new(matrices: &Matrices<'_>, metrics: Range<usize>) -> Result<Self> {
         let (systems, segments) = matrices.shape;
         // What follows needs memory for every row and column, which arrays without cells do not bound.

@@ -57,9 +57,6 @@ impl Method {
 
 /// The differences value(A') − value(B') of the given pairs of metrics (A, B), where A' and B' are A and B with cells
 /// swapped with a seed, in the order statistic, pair, replicate. NaN where a value is undefined.
-///
-/// # Errors
-/// [`Error::OutOfRange`] for a metric that does not exist, [`Error::InvalidOption`] for too many pairs of cells.
 pub fn permuted(
     material: &Material,
     statistics: &[Statistic],

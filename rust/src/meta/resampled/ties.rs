@@ -54,8 +54,6 @@ pub(super) fn check_size(groups: &[(usize, Vec<u32>)]) -> Result<u64> {
 }
 
 impl GroupPairs {
-    /// # Errors
-    /// [`Error::InvalidOption`] if there are too many pairs.
     pub fn new(material: &Material, groups: &[(usize, Vec<u32>)], unit: Unit) -> Result<Self> {
         let sizes = || groups.iter().map(|(_, cells)| pairs_of(cells.len()));
         let all = check_size(groups)?;

@@ -57,9 +57,6 @@ fn on(material: &Material, votes: Votes<'_>, run: &mut Run<'_>) -> Result<Vec<Vo
 /// The differences τ(A') − τ(B') of the given pairs of metrics, in the order pair, replicate. NaN where τ is undefined.
 ///
 /// Votes on a cell that a metric has not scored are left out.
-///
-/// # Errors
-/// As [`super::permuted`]; and as [`super::super::votes::count`] for votes that cannot be.
 pub fn permuted_votes(
     material: &Material,
     (votes, rule): (Votes<'_>, TieRule),

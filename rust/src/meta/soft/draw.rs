@@ -30,9 +30,6 @@ pub struct Scored {
 
 impl Scored {
     /// Takes counts in the order system, segment, column. Only these segments are used.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] and [`Error::OutOfRange`] for a segment.
     pub fn new(
         formula: Arc<dyn Formula>,
         counts: &[i64],
@@ -169,9 +166,6 @@ struct Scratch {
 
 /// The p-values of all pairs of systems under each metric: NaN where a system has no score. The alternative is that the
 /// first system of a pair is better. In the order metric, pair.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] if shapes differ.
 pub fn pvalues(metrics: &[Scored], segments: usize, signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let systems = metrics.first().map_or(0, |metric| metric.systems);
     let n = pairs(systems).count();
@@ -195,9 +189,6 @@ fn cost(cells: usize, segments: usize, signs: &Signs) -> u64 {
 /// The soft pairwise accuracy of every metric on draws, in the order metric, replicate. NaN where a system has no score,
 /// or all drawn systems are the same. Pairs of copies of one system are left out; other pairs count as often as the
 /// product of their copies.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] if shapes differ and [`Error::Empty`] without segments or systems.
 pub fn drawn(
     people: &Scored,
     metrics: &[Scored],

@@ -45,9 +45,6 @@ pub struct Signs {
 
 impl Signs {
     /// The permutations 0 to `permutations` − 1 of so many places.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] without permutations.
     pub fn new(seed: u64, permutations: usize, places: usize) -> Result<Self> {
         if permutations == 0 {
             return Err(Error::Empty { what: "inner permutations".into() });

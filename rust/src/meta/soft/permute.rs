@@ -30,10 +30,6 @@ pub struct Scores {
 
 impl Scores {
     /// Takes scores in the order metric, system, segment. Only these `segments` are used.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`], [`Error::OutOfRange`] for a segment and [`Error::InvalidOption`] for a score that is
-    /// not finite.
     pub fn new(scores: &[f64], [metrics, systems, all]: [usize; 3], segments: &[u32]) -> Result<Self> {
         check_length("scores", metrics.saturating_mul(systems).saturating_mul(all), scores.len())?;
         check_segments(segments, all)?;
@@ -108,9 +104,6 @@ fn accuracy(own: &[f64], people: &[f64]) -> f64 {
 }
 
 /// The soft pairwise accuracies of all metrics.
-///
-/// # Errors
-/// As [`permuted`].
 pub fn observed(scores: &Scores, people: &[f64], signs: &Signs, run: &mut Run<'_>) -> Result<Vec<f64>> {
     let own = own_sums(scores, people, signs, run)?;
     let length = scores.systems * signs.permutations;
@@ -136,10 +129,6 @@ fn own_sums(scores: &Scores, people: &[f64], signs: &Signs, run: &mut Run<'_>) -
 /// The differences between the soft pairwise accuracies of pairs of metrics after swaps, in the order pair, replicate.
 /// All metrics have the same swaps, and all replicates the same inner permutations. `people` are the p-values of all pairs
 /// of systems.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] if there are more or fewer p-values than pairs of systems, [`Error::Empty`] without
-/// anything to compare and [`Error::OutOfRange`] for a metric.
 pub fn permuted(
     scores: &Scores,
     people: &[f64],

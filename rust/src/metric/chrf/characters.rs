@@ -12,6 +12,7 @@ use crate::pool::{self, PIECE, Stop};
 use crate::text::ngram::Ngrams;
 
 /// The character n-grams of a segment: sorted integers or, if they do not fit, tries.
+#[derive(Default)]
 pub(super) struct Characters {
     order: usize,
     /// The number of bits per character.
@@ -31,18 +32,8 @@ pub(super) struct Characters {
 
 impl Characters {
     pub(super) fn new(order: usize) -> Self {
-        Characters {
-            order,
-            bits: (u64::BITS / order.max(1) as u32).min(u16::BITS),
-            numbers: Vec::new(),
-            known: Vec::new(),
-            references: Vec::new(),
-            sorted_references: Vec::new(),
-            hypothesis: Vec::new(),
-            sorted_hypothesis: Vec::new(),
-            overflow: false,
-            tries: Vec::new(),
-        }
+        let bits = (u64::BITS / order.max(1) as u32).min(u16::BITS);
+        Characters { order, bits, ..Characters::default() }
     }
 
     /// Empties the tables for the next segment.

@@ -5,8 +5,8 @@ mod steps;
 
 use super::Formula;
 use super::mean::resolution;
-use crate::error::{Error, Result};
-use parse::parse;
+use crate::error::Result;
+use parse::{parse, unreadable};
 use steps::{Step, derivatives, divides_by_zero, values};
 
 /// The largest magnitude of a score. Squares of scores have to stay finite.
@@ -32,20 +32,15 @@ impl Expression {
     /// numbers are counted in multiples of 1/scale. Its [`Formula::columns`] are those that it uses, in the same order.
     ///
     /// # Errors
-    /// [`Error::Formula`] if the text cannot be read, or uses no column.
+    /// [`crate::Error::Formula`] if the text cannot be read, or uses no column.
     pub fn new(name: String, text: &str, columns: &[(String, f64)], higher_is_better: bool) -> Result<Self> {
         let (columns, scales): (Vec<String>, Vec<f64>) = columns.iter().cloned().unzip();
-        let unreadable = |column: usize, expected: String, got: String| {
-            Err(Error::Formula { metric: name.clone(), column, expected, got })
-        };
-        let (mut steps, text) = match parse(text, &columns) {
-            Ok(parsed) => parsed,
-            Err(error) => return unreadable(error.column, error.expected, error.got),
-        };
+        let (mut steps, text) = parse(&name, text, &columns)?;
         let is_used = |column: usize| steps.contains(&Step::Column(column));
         let used: Vec<usize> = (0..columns.len()).filter(|&column| is_used(column)).collect();
         if used.is_empty() {
-            return unreadable(1, format!("at least one column ({})", columns.join(", ")), format!("{text:?}"));
+            let expected = format!("at least one column ({})", columns.join(", "));
+            return Err(unreadable(&name, 1, expected, format!("{text:?}")));
         }
         for step in &mut steps {
             if let Step::Column(column) = step {
@@ -128,6 +123,7 @@ impl Formula for Expression {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use proptest::prelude::*;
 
     fn columns() -> Vec<String> {

@@ -2,6 +2,7 @@
 //! functions. Nothing else can be written, so the formula of a stranger computes and does nothing else.
 
 use super::steps::{Binary, Step, Unary};
+use crate::error::{Error, Result};
 
 /// The longest formula, in characters.
 const LONGEST: usize = 4096;
@@ -27,25 +28,14 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("macro_f", 3, 3),
 ];
 
-/// Where a formula cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unreadable {
-    /// The column in the text, from 1.
-    pub(super) column: usize,
-    pub(super) expected: String,
-    pub(super) got: String,
-}
-
-type Result<T> = std::result::Result<T, Unreadable>;
-
-/// The steps of a formula, and its text without spaces.
-pub(super) fn parse(text: &str, columns: &[String]) -> Result<(Vec<Step>, String)> {
+/// The steps of a metric's formula, and its text without spaces.
+pub(super) fn parse(metric: &str, text: &str, columns: &[String]) -> Result<(Vec<Step>, String)> {
     let length = text.chars().count();
     if length > LONGEST {
         let expected = format!("at most {LONGEST} characters");
-        return Err(Unreadable { column: LONGEST + 1, expected, got: format!("{length} characters") });
+        return Err(unreadable(metric, LONGEST + 1, expected, format!("{length} characters")));
     }
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, columns, steps: Vec::new() };
+    let mut parser = Parser { metric, tokens: tokens(metric, text)?, at: 0, depth: 0, columns, steps: Vec::new() };
     parser.comparison()?;
     match parser.next().kind {
         Kind::End => Ok((parser.steps, parser.tokens.iter().map(|token| token.text).collect())),
@@ -74,7 +64,12 @@ struct Token<'a> {
 /// Symbols. Those of two characters come first.
 const SYMBOLS: &[&str] = &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "^", "(", ")", ",", "<", ">"];
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>> {
+/// A formula that cannot be read from a column of its text on.
+pub(super) fn unreadable(metric: &str, column: usize, expected: impl Into<String>, got: String) -> Error {
+    Error::Formula { metric: metric.into(), column, expected: expected.into(), got }
+}
+
+fn tokens<'a>(metric: &str, text: &'a str) -> Result<Vec<Token<'a>>> {
     let (mut found, mut rest, mut column) = (Vec::new(), text, 1);
     loop {
         let trimmed = rest.trim_start();
@@ -84,7 +79,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>> {
             found.push(Token { kind: Kind::End, text: "", column });
             return Ok(found);
         };
-        let bad = |expected: &str, got: String| Unreadable { column, expected: expected.into(), got };
+        let bad = |expected: &str, got: String| unreadable(metric, column, expected, got);
         let (kind, length) = if first.is_ascii_digit() || first == '.' {
             let length = number_length(rest);
             match rest[..length].parse::<f64>() {
@@ -129,6 +124,7 @@ fn number_length(text: &str) -> usize {
 }
 
 struct Parser<'a> {
+    metric: &'a str,
     tokens: Vec<Token<'a>>,
     at: usize,
     depth: usize,
@@ -152,10 +148,10 @@ impl<'a> Parser<'a> {
         taken.then_some(token.text)
     }
 
-    fn unexpected(&self, expected: impl Into<String>) -> Unreadable {
+    fn unexpected(&self, expected: impl Into<String>) -> Error {
         let Token { kind, text, column } = self.next();
         let got = if kind == Kind::End { "the end".into() } else { format!("{text:?}") };
-        Unreadable { column, expected: expected.into(), got }
+        unreadable(self.metric, column, expected, got)
     }
 
     fn step(&mut self, step: Step) -> Value {
@@ -276,7 +272,7 @@ impl<'a> Parser<'a> {
             let (plural, or_more) = (if least == 1 { "" } else { "s" }, if more == 0 { "" } else { " or more" });
             let groups = if more > 1 { format!(", in groups of {more}") } else { String::new() };
             let expected = format!("{least} argument{plural}{or_more} of {name}{groups}");
-            return Err(Unreadable { column: token.column, expected, got: arguments.len().to_string() });
+            return Err(unreadable(self.metric, token.column, expected, arguments.len().to_string()));
         }
         Ok(self.function(name, &arguments))
     }

@@ -145,7 +145,7 @@ fn new_words(
             Ok(block)
         },
         |_, block, stop| {
-            for word in spellings(&block) {
+            for word in block.words() {
                 stop.charge(LOOK_UP)?;
                 all.intern(word);
             }
@@ -155,16 +155,11 @@ fn new_words(
     Ok(all)
 }
 
-/// The words of a vocabulary, in order.
-fn spellings(vocabulary: &Vocabulary) -> impl Iterator<Item = &str> {
-    (0..vocabulary.len() as Token).map(|word| vocabulary.get(word))
-}
-
 /// The words of several vocabularies, in order.
 fn union(all: [&Vocabulary; 2], run: &mut Run<'_>) -> Result<Vocabulary> {
     let mut union = Vocabulary::default();
     run.serial(|stop| {
-        all.into_iter().flat_map(spellings).try_for_each(|word| {
+        all.into_iter().flat_map(Vocabulary::words).try_for_each(|word| {
             union.intern(word);
             stop.charge(LOOK_UP)
         })

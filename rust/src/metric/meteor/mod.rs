@@ -13,12 +13,12 @@ mod settings;
 mod wordnet;
 mod words;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::text::LOWERCASE;
 use super::{Counters, Formula, Metric, MetricSpec, Options, Texts};
 use crate::error::Result;
-use crate::pool::Run;
+use crate::pool::{Run, locked};
 use count::MeteorCounter;
 use lexicon::Lexicon;
 use resources::Resources;
@@ -121,9 +121,9 @@ impl Formula for Meteor {
 
 impl Metric for Meteor {
     fn counters<'a>(&'a self, texts: &Texts<'a>, run: &mut Run<'_>) -> Result<Counters<'a>> {
-        let before = self.lexicon.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = locked(&self.lexicon).clone();
         let lexicon = Lexicon::new(&self.settings, &self.resources, texts, before, run)?;
-        *self.lexicon.lock().unwrap_or_else(PoisonError::into_inner) = Some(lexicon.clone());
+        *locked(&self.lexicon) = Some(lexicon.clone());
         Ok(Box::new(move || Box::new(MeteorCounter::new(self, lexicon.clone()))))
     }
 }

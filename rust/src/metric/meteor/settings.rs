@@ -13,19 +13,17 @@ pub(super) const LANGUAGE: OptionSpec = OptionSpec {
     about: "the language of the texts; with other, words match only if they are equal",
 };
 
-pub(super) const TASK: OptionSpec = OptionSpec {
-    name: "task",
-    kind: Kind::Choice(|| TASKS.to_vec()),
-    default: || Value::Unset,
-    about: "what the parameters were tuned for (default: rank; li for languages without parameters for rank)",
-};
+pub(super) const TASK: OptionSpec = OptionSpec::unset(
+    "task",
+    Kind::Choice(|| TASKS.to_vec()),
+    "what the parameters were tuned for (default: rank; li for languages without parameters for rank)",
+);
 
-pub(super) const MODULES: OptionSpec = OptionSpec {
-    name: "modules",
-    kind: Kind::Choices(|| Module::ALL.map(Module::name).to_vec()),
-    default: || Value::Unset,
-    about: "how words may match (default: the modules of the language, or of the task universal, whose files are found)",
-};
+pub(super) const MODULES: OptionSpec = OptionSpec::unset(
+    "modules",
+    Kind::Choices(|| Module::ALL.map(Module::name).to_vec()),
+    "how words may match (default: the modules of the language, or of the task universal, whose files are found)",
+);
 
 pub(super) const MODULE_WEIGHTS: OptionSpec = OptionSpec::unset(
     "module_weights",

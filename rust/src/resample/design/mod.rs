@@ -75,9 +75,6 @@ pub(crate) struct Design {
 
 impl Design {
     /// Builds the design of shuffles or draws. If `relative`, rows are taken relative to the first system.
-    ///
-    /// # Errors
-    /// [`Error::Empty`] without samples and [`Error::LengthMismatch`] if one has more units than another.
     pub fn new(simd: Simd, samples: &[Sample<'_>], relative: bool, run: &mut Run<'_>) -> Result<Self> {
         let mut design = Design::without_cells(samples)?;
         for sample in samples {

@@ -19,9 +19,6 @@ pub(in crate::resample) struct DifferingColumns<'s, 'a> {
 impl<'s, 'a> DifferingColumns<'s, 'a> {
     /// Finds them. Also returns, for each column of each sample, in order, which of them has its differences; None if
     /// the systems do not differ in it.
-    ///
-    /// # Errors
-    /// [`crate::Error::LengthMismatch`] if samples differ in their number of systems.
     pub fn find(samples: &'s [Sample<'a>], stop: &Stop<'_>) -> Result<(Self, Vec<Option<usize>>)> {
         let mut found = DifferingColumns { samples, columns: Vec::new() };
         let systems = found.systems();

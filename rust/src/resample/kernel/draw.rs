@@ -26,9 +26,6 @@ const WEIGHTS: usize = 1 << 18;
 
 impl<'a> Draws<'a> {
     /// Prepares draws from a source.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] if a user-supplied index is not a unit.
     pub fn new(
         design: &'a Design,
         (strata, digits): (&'a Strata, &'a Digits),

@@ -43,7 +43,7 @@ impl Exchange {
     /// The number of labels that are permuted in a segment.
     fn labels(self) -> usize {
         match self {
-            Exchange::Pooled(first, second) => first.saturating_add(second),
+            Exchange::Pooled(..) => self.rows(),
             Exchange::MultEval(runs) => runs,
         }
     }
@@ -107,10 +107,6 @@ impl GroupMasks {
 
 impl Exchanges {
     /// Exchanges between rows in `units` units.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if the units are not whole groups of 64 segments, if a system has no runs, or if there
-    /// are too many runs or segments.
     pub fn new(exchange: Exchange, seed: u64, units: usize) -> Result<Self> {
         exchange.check(units)?;
         Ok(Exchanges { exchange, seed })

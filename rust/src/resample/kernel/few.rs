@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::flips::masks_of;
-use super::source::Source;
 use super::{Kernel, Out, Scratch};
 use crate::error::Result;
 use crate::memory::resize;
@@ -21,14 +20,13 @@ pub(in crate::resample) const FEW_SHUFFLES: usize = 10;
 /// The kernel for a few shuffles.
 pub(in crate::resample) struct FewFlips<'a> {
     design: &'a Design,
-    source: Source<'a, u64>,
+    seed: u64,
     simd: Simd,
 }
 
 impl<'a> FewFlips<'a> {
-    /// Shuffles from a source.
-    pub fn new(design: &'a Design, source: Source<'a, u64>, simd: Simd) -> Self {
-        FewFlips { design, source, simd }
+    pub fn new(design: &'a Design, seed: u64, simd: Simd) -> Self {
+        FewFlips { design, seed, simd }
     }
 }
 
@@ -42,23 +40,15 @@ impl Kernel for FewFlips<'_> {
     }
 
     fn sums(&self, range: Range<u64>, scratch: &mut Scratch, mut out: Out<'_>, stop: &Stop<'_>) -> Result<()> {
-        let masks = masks_of(self.design);
         let drawn = &mut scratch.masks;
-        if let Source::Seeded(_) = self.source {
-            resize(drawn, masks)?;
-        }
+        resize(drawn, masks_of(self.design))?;
         for (place, replicate) in range.enumerate() {
             stop.check()?;
-            let masks: &[u64] = match self.source {
-                Source::Seeded(seed) => {
-                    for (block, masks) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
-                        stop.charge(2 * masks.len())?;
-                        fill(self.simd, Stream::new(seed, Purpose::Shuffle, replicate), block, masks);
-                    }
-                    drawn
-                }
-                Source::Supplied(supplied) => supplied.of_replicate(replicate),
-            };
+            for (block, masks) in (0..).step_by(PIECE / 2).zip(drawn.chunks_mut(PIECE)) {
+                stop.charge(2 * masks.len())?;
+                fill(self.simd, Stream::new(self.seed, Purpose::Shuffle, replicate), block, masks);
+            }
+            let masks = &*drawn;
             for (first, &mask) in (0..self.design.units).step_by(64).zip(masks) {
                 stop.charge(64 * (1 + self.design.packed.len()))?;
                 let units = first..self.design.units.min(first + 64);

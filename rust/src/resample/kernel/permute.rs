@@ -288,9 +288,6 @@ pub(in crate::resample) struct PermutedRows {
 
 impl PermutedRows {
     /// Packs the columns in which systems differ, each in the narrowest lanes in which the sums of a group of units fit.
-    ///
-    /// # Errors
-    /// [`Error::InvalidOption`] if there are too many systems or units.
     pub fn new(differing: &DifferingColumns<'_, '_>, stop: &Stop<'_>) -> Result<Self> {
         let (systems, units) = (differing.systems(), differing.units());
         check_size(systems, units)?;

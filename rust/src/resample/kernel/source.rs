@@ -25,9 +25,6 @@ pub(in crate::resample) struct Supplied<'a, T> {
 
 impl<'a, T> Supplied<'a, T> {
     /// Wraps `width` values for each replicate in `range`; `what` names them in the error.
-    ///
-    /// # Errors
-    /// [`crate::Error::LengthMismatch`] if there are more or fewer values than that.
     pub fn new(what: &str, values: &'a [T], width: usize, range: &Range<u64>) -> Result<Self> {
         check_length(what, length(range).saturating_mul(width), values.len())?;
         Ok(Supplied { values, width, first: range.start })

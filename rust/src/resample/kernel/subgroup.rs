@@ -165,10 +165,6 @@ pub(in crate::resample) struct Subgroup {
 
 impl Subgroup {
     /// Shuffles by these codes.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] unless every unit has a code and [`Error::Overflow`] if the differences between
-    /// systems add up to 2^62.
     pub fn new(design: &Design, codes: &[u64], simd: Simd, stop: &Stop<'_>) -> Result<Self> {
         let units = design.units;
         check_length("codes", units, codes.len())?;

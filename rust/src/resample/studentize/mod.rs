@@ -43,9 +43,6 @@ pub struct Both {
 
 impl Both {
     /// From the rows of both systems, which have `columns` counts each.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if one system has more counts than the other.
     pub fn from_rows(a: &[i64], b: &[i64], columns: usize, stop: &Stop<'_>) -> Result<Self> {
         if a.len() != b.len() {
             return Err(Error::LengthMismatch { what: "counts".into(), expected: a.len(), got: b.len() });
@@ -238,10 +235,6 @@ pub struct Cross {
 
 impl Cross {
     /// Computes the constants. `gradients` are those at [`Both::probes`], or only at the first of them.
-    ///
-    /// # Errors
-    /// [`Error::LengthMismatch`] if gradients or strata have another length and [`Error::OutOfRange`] for a stratum
-    /// that does not exist.
     pub fn new(both: &Both, gradients: &[f64], strata: UnitStrata<'_>, stop: &Stop<'_>) -> Result<Self> {
         Self::on(Simd::best(), both, gradients, strata, stop)
     }
@@ -300,9 +293,6 @@ impl Cross {
 
     /// Calls a function with the values of each cross column of the first system, in their order: e·w for each
     /// direction and term, then e for each direction and stratum. The second system has zeros.
-    ///
-    /// # Errors
-    /// Those of the function.
     pub fn columns(&self, index: &[u32], mut each: impl FnMut(&[i64]) -> Result<()>) -> Result<()> {
         let units = self.contributions.first().map_or(0, Vec::len);
         let mut column = zeros(&[units])?;

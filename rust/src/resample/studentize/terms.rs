@@ -7,6 +7,7 @@ use super::{Both, LARGEST_TERM, Weights};
 use crate::error::Result;
 use crate::memory::{collected, reserved, zeros};
 use crate::pool::Stop;
+use crate::resample::design::UNITS_PER_EXCEPTION;
 use crate::simd::{Simd, dispatch};
 
 /// The root mean square of columns with values above [`LARGEST_TERM`] after rounding.
@@ -15,10 +16,8 @@ const TERM_SCALE: f64 = 64.0;
 /// With strata of different sizes the columns have weights, so small integers need more digits.
 const WEIGHTED_TERM_SCALE: f64 = 16.0;
 
-/// A column of w that equals another one plus a constant is replaced by the exceptions, at most one in this many units.
-const UNITS_PER_EXCEPTION: usize = 64;
-
-/// The same condition on a sample of about this many units rules out most pairs of columns quickly.
+/// A column of w that equals another one plus a constant is replaced by the exceptions, at most one in
+/// [`UNITS_PER_EXCEPTION`]. The same condition on a sample of about this many units rules out most pairs quickly.
 const SAMPLE: usize = 256;
 const SAMPLED_UNITS_PER_EXCEPTION: usize = 16;
 

@@ -15,8 +15,6 @@ pub(in crate::tune) struct Counts<'a> {
 }
 
 impl<'a> Counts<'a> {
-    /// # Errors
-    /// For a wrong number of counts, and counts so large that a sum of one row per list could overflow.
     pub fn new(rows: &'a [i64], formula: Arc<dyn Formula>, offsets: Offsets<'_>, stop: &Stop<'_>) -> Result<Self> {
         let width = formula.width();
         check_length("counts of candidates", offsets.entries().saturating_mul(width), rows.len())?;

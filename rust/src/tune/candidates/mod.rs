@@ -65,9 +65,6 @@ pub struct Candidates<'a> {
 
 impl<'a> Candidates<'a> {
     /// Candidates with `width` dense features each. `offsets` says where each list begins, and where the last one ends.
-    ///
-    /// # Errors
-    /// If there is no list, a list is empty, lengths or numbers do not fit together, or a feature is not finite.
     pub fn new(
         offsets: &'a [i64],
         (dense, width): (&'a [f64], usize),

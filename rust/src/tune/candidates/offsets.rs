@@ -12,9 +12,6 @@ pub struct Offsets<'a>(&'a [i64]);
 
 impl<'a> Offsets<'a> {
     /// The offsets of at least one list. No list is empty, and candidates have 32-bit numbers.
-    ///
-    /// # Errors
-    /// If they are not, or the call is cancelled.
     pub fn new(offsets: &'a [i64], stop: &Stop<'_>) -> Result<Self> {
         let last = offsets.last().map_or(0, |&last| usize::try_from(last).unwrap_or(0));
         let offsets = Self::of_rows("offsets of lists", offsets, last, stop)?;
@@ -29,9 +26,6 @@ impl<'a> Offsets<'a> {
     }
 
     /// The limits of rows, which may be empty: they begin with 0, never fall, and end with `end`.
-    ///
-    /// # Errors
-    /// If they do not, or the call is cancelled.
     pub fn of_rows(what: &str, starts: &'a [i64], end: usize, stop: &Stop<'_>) -> Result<Self> {
         let invalid = |got: String| {
             Error::invalid(what, format_args!("numbers that begin with 0, never fall, and end with {end}"), got)

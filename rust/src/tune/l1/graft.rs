@@ -80,9 +80,6 @@ fn steepest(gradient: &[f64], chosen: &[u8], threshold: f64, n: usize) -> Result
 }
 
 /// Selects features and optimizes their weights.
-///
-/// # Errors
-/// If a setting is out of range, or there is no room for the columns of the selected features.
 pub fn graft(lists: &Lists<'_>, settings: &Settings, run: &mut Run<'_>) -> Result<Fit> {
     settings.check()?;
     let (penalty, within) = (settings.penalty, 0.5 * settings.tolerance);

@@ -35,9 +35,6 @@ pub struct Lists<'a> {
 
 impl<'a> Lists<'a> {
     /// Lists whose targets are numbers within the list, from 0.
-    ///
-    /// # Errors
-    /// If there are more or fewer targets than lists, or a target is not in its list.
     pub fn new(candidates: Candidates<'a>, targets: &'a [i64], stop: &Stop<'_>) -> Result<Self> {
         check_length("targets", candidates.sentences(), targets.len())?;
         for (i, (&target, list)) in targets.iter().zip(candidates.offsets().iter()).enumerate() {

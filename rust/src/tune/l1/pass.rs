@@ -19,9 +19,6 @@ struct Scratch {
 type Part = (f64, Vec<(usize, f64)>);
 
 /// The loss at these weights, without the penalty, and its derivative with respect to each feature.
-///
-/// # Errors
-/// If scores are too large for floating-point numbers.
 pub fn pass(lists: &Lists<'_>, weights: &[f64], run: &mut Run<'_>) -> Result<(f64, Vec<f64>)> {
     let (mut total, mut gradient): (f64, Vec<f64>) = (0.0, zeros(&[weights.len()])?);
     pool::try_run(

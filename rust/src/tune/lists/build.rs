@@ -53,9 +53,6 @@ impl Numbered {
 }
 
 /// Lists of texts without features, such as samples, one for each sentence.
-///
-/// # Errors
-/// [`Error::Empty`] without lists or with an empty one.
 pub fn of_texts(lists: &[Vec<impl AsRef<str>>]) -> Result<NBest> {
     if lists.is_empty() || lists.iter().any(Vec::is_empty) {
         return Err(Error::Empty { what: "texts".into() });

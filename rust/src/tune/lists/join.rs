@@ -140,9 +140,6 @@ fn joined_names(lists: &[&NBest]) -> Result<Vec<String>> {
 
 /// Joins lists of several decodes. A sentence has the entries of the first lists that have it, then those of the next.
 /// Entries with the same hypothesis and features as an earlier one are left out.
-///
-/// # Errors
-/// [`Error::Empty`] without lists; [`Error::InvalidOption`] if dense features differ, except where zeros are left out.
 pub fn merged(lists: &[&NBest], stop: &Stop<'_>) -> Result<NBest> {
     if lists.is_empty() {
         return Err(Error::Empty { what: "lists".into() });
@@ -207,18 +204,12 @@ fn equals(lists: &NBest, entry: usize, text: &str, dense: &[f64], sparse: &[(i32
 }
 
 /// The number of an entry or the like, of which there are `len`.
-///
-/// # Errors
-/// [`Error::InvalidOption`] if it is not there.
 pub fn check_place(what: &str, number: i64, len: usize) -> Result<usize> {
     let place = usize::try_from(number).ok().filter(|&place| place < len);
     place.ok_or_else(|| Error::invalid(what, format_args!("at least 0 and less than {len}"), number))
 }
 
 /// The lists of some entries, which are in increasing order. Sentences without any are left out.
-///
-/// # Errors
-/// [`Error::InvalidOption`] for an entry that is not there, or if they are not in increasing order.
 pub fn selected(lists: &NBest, entries: &[i64], stop: &Stop<'_>) -> Result<NBest> {
     for &entry in entries {
         check_place("entry", entry, lists.entries())?;

@@ -32,9 +32,6 @@ const BUFFER: usize = 1 << 18;
 const MOST_COLUMNS: usize = 2;
 
 /// Reads a file, which may be compressed by gzip. `name` is how messages call it.
-///
-/// # Errors
-/// [`Error::File`] if the file cannot be read or violates its format, with the line.
 pub fn read(path: &Path, name: &str, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
     let unreadable = |error: io::Error| file_error(name, None, "a file that can be read", error.to_string());
     let mut file = BufReader::with_capacity(BUFFER, File::open(path).map_err(unreadable)?);
@@ -46,9 +43,6 @@ pub fn read(path: &Path, name: &str, options: &Options, stop: &Stop<'_>) -> Resu
 }
 
 /// Reads lists from the content of a file.
-///
-/// # Errors
-/// As [`read`].
 pub fn parse(content: &[u8], name: &str, options: &Options, stop: &Stop<'_>) -> Result<NBest> {
     lines(content, name, u64::MAX, options, stop)
 }

@@ -45,10 +45,6 @@ pub struct Lists<'a> {
 impl<'a> Lists<'a> {
     /// Wraps lists of which number i has the entries `offsets[i]` to `offsets[i + 1]` − 1. `features` has a row of `width`
     /// numbers for every entry, `counts` a row for the formula.
-    ///
-    /// # Errors
-    /// As [`Candidates::new`]; [`Error::Empty`] without features, [`Error::LengthMismatch`] for a wrong number of counts,
-    /// [`Error::InvalidOption`] for a feature that is too large, [`Error::Overflow`] for counts too large to be summed.
     pub fn new(
         offsets: &'a [i64],
         (features, width): (&'a [f64], usize),

@@ -16,9 +16,6 @@ const STEPS: u64 = 32;
 /// Places whose absolute value is below 2 to this power share a bucket.
 const LEAST: i64 = -20;
 
-/// More corners than this in a bucket are not sorted by insertion.
-const FEW: usize = 16;
-
 /// Memory for sorting.
 #[derive(Default)]
 pub(super) struct Sorter {
@@ -59,25 +56,10 @@ impl Sorter {
         }
         let mut start = 0;
         for &end in ends.iter() {
-            sort_few(&mut sorted[start..end as usize]);
+            sorted[start..end as usize].sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
             start = end as usize;
         }
         std::mem::swap(corners, sorted);
         Ok(())
-    }
-}
-
-fn sort_few(corners: &mut [Corner]) {
-    if corners.len() > FEW {
-        return corners.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
-    }
-    for i in 1..corners.len() {
-        let corner = corners[i];
-        let mut place = i;
-        while place > 0 && corners[place - 1].x.total_cmp(&corner.x).is_gt() {
-            corners[place] = corners[place - 1];
-            place -= 1;
-        }
-        corners[place] = corner;
     }
 }

@@ -96,9 +96,6 @@ fn random_direction(numbers: &mut impl Iterator<Item = f64>, width: usize) -> Di
 ///
 /// Start number s > 0 of a seed draws its weights, and any start its directions, from part s of replicate 0 of the seed's
 /// stream.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong settings.
 pub fn tune(lists: &Lists<'_>, settings: &Settings, seeds: &[u64], run: &mut Run<'_>) -> Result<Runs> {
     check(lists, settings)?;
     let starts = settings.preset.restarts + 1;

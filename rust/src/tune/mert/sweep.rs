@@ -160,9 +160,6 @@ fn places(corners: &[Corner]) -> impl Iterator<Item = f64> {
 }
 
 /// The best part of each line through `weights`, one for each of the `directions`: rows of as many numbers.
-///
-/// # Errors
-/// [`Error::LengthMismatch`] and [`Error::InvalidOption`] for wrong weights, directions or rules.
 pub fn line_search(
     lists: &Lists<'_>,
     weights: &[f64],

@@ -92,13 +92,10 @@ pub struct Features {
 }
 
 /// Numbers for keys, by their first occurrence.
+#[derive(Default)]
 struct Numbers<K>(HashMap<K, u32, foldhash::fast::FixedState>);
 
 impl<K: Hash + Eq> Numbers<K> {
-    fn new() -> Self {
-        Numbers(HashMap::with_hasher(foldhash::fast::FixedState::with_seed(0)))
-    }
-
     fn of(&mut self, key: K) -> Result<u32> {
         let next = self.0.len();
         self.0.try_reserve(1).map_err(|_| Error::Memory { numbers: next as u128 })?;
@@ -242,9 +239,6 @@ fn phrase_pair(pair: &str, source: &[&str], target: &[&str]) -> Result<String> {
 }
 
 /// The features of all candidates.
-///
-/// # Errors
-/// If lengths differ, a segmentation does not fit its words, or there is no room.
 pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Result<Features> {
     let candidates = texts.hypotheses.len();
     let lists = Offsets::of_rows("offsets", texts.starts, candidates, stop)?;
@@ -255,12 +249,12 @@ pub fn features(texts: &Texts<'_>, wanted: &Wanted<'_>, stop: &Stop<'_>) -> Resu
     }
     let mut finder = Finder {
         wanted,
-        words: Numbers::new(),
+        words: Numbers::default(),
         spellings: Vec::new(),
-        prefixes: Numbers::new(),
-        phrases: Numbers::new(),
-        word_pairs: Numbers::new(),
-        features: Numbers::new(),
+        prefixes: Numbers::default(),
+        phrases: Numbers::default(),
+        word_pairs: Numbers::default(),
+        features: Numbers::default(),
         names: Vec::new(),
     };
     let mut out = Features { starts: vec![0], ..Features::default() };
