@@ -170,7 +170,7 @@ def _two_digits(n: int) -> int:
     >>> [_two_digits(n) for n in (7, 100, 722, 14_826)]
     [7, 100, 730, 15000]
     """
-    step = 10 ** max(0, len(str(n)) - 2)
+    step: int = 10 ** max(0, len(str(n)) - 2)
     return -(-n // step) * step
 
 
