@@ -27,7 +27,7 @@ from told import assert_raises, assert_refused
 minimize: Any = optimize.minimize
 
 
-def invented(seed: int, lists: int = 30, features: int = 40) -> tuple[Any, ...]:
+def invented(seed: int, lists: int = 30, features: int = 40) -> Any:
     """Lists with 2 dense and many sparse features, some of which tell the target apart."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 12, lists)
@@ -44,9 +44,9 @@ def invented(seed: int, lists: int = 30, features: int = 40) -> tuple[Any, ...]:
     return offsets, dense, sparse, targets
 
 
-def loss_at(offsets: Any, dense: Any, sparse: Any, targets: Any, weights: Any) -> tuple[float, NDArray[np.float64]]:
+def loss_at(arrays: Any, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """−Σ ln p(target) and its derivatives, list by list."""
-    starts, columns, values, width = sparse
+    offsets, dense, (starts, columns, values, width), targets = arrays
     rows = csr_matrix((values, columns, starts), (len(dense), width))
     scores = dense @ weights[: dense.shape[1]] + rows @ weights[dense.shape[1] :]
     loss, shares = 0.0, np.zeros(len(dense))
@@ -65,7 +65,7 @@ def optimum(seed: int, gamma: float) -> float:
     arrays, n = invented(seed), 42
 
     def value(both: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        loss, gradient = loss_at(*arrays, both[:n] - both[n:])
+        loss, gradient = loss_at(arrays, both[:n] - both[n:])
         return loss + gamma * both.sum(), np.concatenate([gradient, -gradient]) + gamma
 
     options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-14, "gtol": 1e-6}
@@ -75,7 +75,7 @@ def optimum(seed: int, gamma: float) -> float:
 
 def check_optimum(arrays: Any, weights: NDArray[np.float64], gamma: float, tolerance: float = 1e-4) -> None:
     """The conditions of an optimum, for all features."""
-    _, gradient = loss_at(*arrays, weights)
+    _, gradient = loss_at(arrays, weights)
     used = weights != 0
     assert np.abs(gradient[used] + gamma * np.sign(weights[used])).max(initial=0.0) < tolerance
     assert np.abs(gradient[~used]).max(initial=0.0) < gamma + tolerance

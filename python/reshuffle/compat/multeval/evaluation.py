@@ -91,7 +91,7 @@ def evaluate(options: argparse.Namespace, metrics: Sequence[ScoredMetric]) -> st
     if options.rankDir:
         _write_ranked(done, output_folder(options.rankDir))
     result = compared(done, options)
-    cells = _cells(metrics, result, options.boot_samples)
+    cells = _cells(metrics, result)
     _report_results(done, cells, options.verbosity)
     if len(texts.names) > 1:
         say(FAULTS if options.test == LEGACY else _explained(result))
@@ -218,14 +218,14 @@ def compared(done: Evaluated, options: argparse.Namespace) -> RunComparison:
     return replace(result, tables={**result.tables, "systems": named})
 
 
-def _cells(metrics: Sequence[ScoredMetric], result: RunComparison, n_draws: int) -> list[list[Cell]]:
+def _cells(metrics: Sequence[ScoredMetric], result: RunComparison) -> list[list[Cell]]:
     """The cells of the tables: for each metric those of all systems."""
     unit = result.default_exchange
     pvalues = {(each.metric, each.system): each.pvalue for each in result.comparisons if each.exchange == unit}
     cells = []
     for name in (metric.name for metric in metrics):
         scores = [(pvalues.get((name, system.name)), system.scores[name]) for system in result.systems]
-        cells.append([Cell(s.runs, s.mean, s.s_sel if n_draws > 1 else None, s.s_test, p) for p, s in scores])
+        cells.append([Cell(s.runs, s.mean, s.s_sel, s.s_test, p) for p, s in scores])
     return cells
 
 

@@ -21,13 +21,13 @@ HEADINGS = (
 class Cell(NamedTuple):
     """A system under a metric.
 
-    ``s_sel``, the standard deviation of draws, is None for one draw; ``s_opt``, that between runs, for one run; and
-    ``pvalue`` for the baseline.
+    ``s_sel``, the standard deviation of draws, is NaN for one draw; ``s_opt``, that between runs, is None for one run,
+    and ``pvalue`` for the baseline.
     """
 
     runs: Sequence[float]
     mean: float
-    s_sel: float | None
+    s_sel: float
     s_opt: float | None
     pvalue: float | None
 
