@@ -100,12 +100,15 @@ def test_the_reports_on_real_systems_equal_those_of_the_script(
 def test_options_may_be_shortened_and_are_read_as_by_getopt() -> None:
     files = ["-r", "r", "--s=s", "-t", "-odd"]
     options = parse([*files, "-N", "--int", "-brev", "shortest", "-d", "--metricsMATR", "extra", "-q", "--", "-c"])
+    assert options is not None
     assert (options.reference, options.source, options.translations) == ("r", "s", "-odd")
     assert (options.nist, options.bleu, options.international, options.shortest) == (True, False, True, True)
     assert (options.detail, options.matr, options.keep_case, options.unknown) == (0, True, False, ("-q",))
-    assert (parse([*files, "-d", "-1"]).detail, parse([*files, "-d", "2"]).detail) == (-1, 2)
+    details = [each.detail for each in (parse([*files, "-d", "-1"]), parse([*files, "-d", "2"])) if each is not None]
+    assert details == [-1, 2]
     assert parse([*files, "-x", "ngram info"]) == parse([*files, "-x"]) == parse(files)  # without effect, as there
     both = parse([*files, "-b", "-n"])
+    assert both is not None
     assert (both.nist, both.bleu) == (True, False)
 
 

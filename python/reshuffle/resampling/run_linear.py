@@ -114,6 +114,8 @@ class Spread(NamedTuple):
     """For new runs and new segments."""
     of_draws: float
     """What the draws of runs and segments have by construction: they count the interaction more than once."""
+    of_runs: tuple[float, float]
+    """What the runs of each system contribute to ``variance``, with the interaction: s²/n."""
     levels: Levels
     """The runs, and the segments without the interaction."""
 
@@ -227,7 +229,7 @@ class RunCovariances:
         found = [*run_levels(of_runs, numbers), (segments, max(self.n_units - 1, 1))]
         shares = [part / variance if variance > 0 else 1 / len(found) for part, _ in found]
         levels = Levels(shares, [float(degrees) for _, degrees in found])
-        return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), levels)
+        return Spread(variance, drawn_runs + float(weights @ self.shrunk @ weights), of_runs, levels)
 
     def n_runs(self, system: int) -> int:
         """The number of runs of a system."""
