@@ -124,7 +124,7 @@ fn few(cells: &[Cell], epsilon: f64) -> Group {
 
 /// No threshold of ties is negative or NaN.
 fn check_epsilons(epsilons: &[f64]) -> Result<()> {
-    match epsilons.iter().find(|epsilon| !(**epsilon >= 0.0)) {
+    match epsilons.iter().find(|epsilon| epsilon.is_nan() || **epsilon < 0.0) {
         Some(&epsilon) => Err(Error::invalid("epsilon", "at least 0", epsilon)),
         None => Ok(()),
     }
