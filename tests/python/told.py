@@ -6,6 +6,7 @@ After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ from typing import Any
 import pytest
 
 import reshuffle
-from reshuffle import InputError, __version__
+from reshuffle import InputError, InputWarning, __version__
 from reshuffle.cli.main import run
 
-__all__ = ["assert_raises", "assert_refused", "assert_told", "beyond_the_first", "command"]
+__all__ = ["assert_raises", "assert_refused", "assert_told", "assert_warned", "beyond_the_first", "command"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
@@ -77,6 +78,23 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
             with pytest.raises((InputError, TypeError, AttributeError, MemoryError)) as raised:
                 eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}")]
+    assert_same(file, "\n".join(told))
+
+
+def assert_warned(file: str, names: Mapping[str, Any]) -> None:
+    """Each expression of the file, about these names and the package, gives the warnings that are below it, or none.
+
+    Each warning points to the line that called the package. A new expression is a line that begins with ``>>>``.
+    """
+    told = []
+    for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
+        if line.startswith(">>> "):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                eval(compile(line[4:], names["__file__"], "eval"), {"reshuffle": reshuffle, **names})
+            assert all(issubclass(each.category, InputWarning) for each in caught), line
+            assert {each.filename for each in caught} <= {names["__file__"]}, line
+            told += [line, *(str(each.message) for each in caught)]
     assert_same(file, "\n".join(told))
 
 
