@@ -8,18 +8,7 @@ import pytest
 
 import reshuffle
 from known import known
-from reshuffle import (
-    Comparison,
-    FromCounts,
-    InputError,
-    SegmentScores,
-    TestSet,
-    compare,
-    compare_runs,
-    compare_sets,
-    meta,
-    study,
-)
+from reshuffle import Comparison, FromCounts, InputError, SegmentScores, TestSet, compare, compare_sets, meta, study
 from reshuffle.data.demo import demo_corpus, demo_runs
 from reshuffle.inference.estimates import MEANS
 from reshuffle.inference.tests import TESTS
@@ -54,7 +43,7 @@ KINDS: dict[str, Any] = {
     "margin": lambda: of_pairs(test="equivalence:bleu=5"),
     "documents": lambda: of_pairs(documents=[i // 10 for i in range(400)], interval=None),
     "sets": of_sets,
-    "runs": lambda: list(compare_runs(CORPUS.references, RUNS, exchange="all", n_resamples=99).comparisons),
+    "runs": lambda: list(reshuffle.compare_runs(CORPUS.references, RUNS, exchange="all", n_resamples=99).comparisons),
     "metrics": of_metrics,
     "metrics without adjustment": lambda: of_metrics(adjust="none", interval=None),
 }

@@ -17,21 +17,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import reshuffle
 import reshuffle.report.json
 from browser import Browser
 from known import known
 from lazy import Lazy
 from pages import contrast, luminance, markup
-from reshuffle import (
-    Comparison,
-    SegmentScores,
-    SetComparison,
-    compare,
-    compare_sets,
-    gate,
-    read_html,
-    score,
-)
+from reshuffle import Comparison, SegmentScores, SetComparison, compare, compare_sets, gate, read_html, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.errors import printable
 from reshuffle.report import Layout

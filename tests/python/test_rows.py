@@ -8,18 +8,8 @@ from typing import Any
 
 import pytest
 
-from reshuffle import (
-    Comparison,
-    ConfidenceInterval,
-    Flips,
-    InputError,
-    SegmentScores,
-    SegmentTable,
-    compare,
-    flips,
-    score,
-    segment_scores,
-)
+import reshuffle
+from reshuffle import Comparison, Flips, InputError, SegmentScores, SegmentTable, compare, flips, score, segment_scores
 from reshuffle.report import TABLES
 from reshuffle.results import RankedSystem, Ranking, SetComparison
 from told import assert_told
@@ -85,7 +75,7 @@ def test_rows_of_several_test_sets_name_the_set_first(table: Any) -> None:
 
 def with_odd_values() -> Comparison:
     """A result whose numbers are infinite, as large as possible or not there."""
-    ends = ConfidenceInterval(-math.inf, math.inf, 0.95, "delta")
+    ends = reshuffle.ConfidenceInterval(-math.inf, math.inf, 0.95, "delta")
     first, second, *others = PAIRS.comparisons
     odd = replace(first.test, statistic=math.inf, pvalue=0.0, seed=2**64 - 1, n_resamples=2**62, adjusted_pvalue=1.0)
     bare = replace(second.test, seed=None, n_resamples=None, adjusted_pvalue=None, scheme=None)

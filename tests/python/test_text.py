@@ -18,21 +18,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+import reshuffle
 from budgets import budget
 from known import known
 from pages import markup
-from reshuffle import (
-    Comparison,
-    InputError,
-    InputWarning,
-    SegmentScores,
-    SetComparison,
-    TestSet,
-    compare,
-    compare_sets,
-    metric,
-    score,
-)
+from reshuffle import Comparison, InputError, SegmentScores, TestSet, compare, compare_sets, metric, score
 from reshuffle.cli.main import run as run_command
 from reshuffle.report import Layout, Terminal, as_fragment, document, render
 from reshuffle.report.caveats import cautions
@@ -130,7 +120,7 @@ BOLD = {
 }
 
 
-def shown_as(result: Comparison | SetComparison, fmt: str) -> str:
+def shown_as(result: Comparison | reshuffle.SetComparison, fmt: str) -> str:
     if fmt == "notebook":
         return as_fragment(document(result, Layout()))
     return render(result, fmt, Layout(Terminal(200, color=True)))
@@ -429,7 +419,7 @@ def test_a_name_with_half_of_a_surrogate_pair_is_written_to_files_as_to_standard
 # --- Several test sets
 
 
-def sets(means: dict[str, dict[str, dict[str, float]]], **options: Any) -> SetComparison:
+def sets(means: dict[str, dict[str, dict[str, float]]], **options: Any) -> reshuffle.SetComparison:
     """A comparison from means by test set, metric and system. Lower is better under TER."""
     tested = {
         test_set: TestSet(metrics=[ratings(name, of, name != "TER") for name, of in metrics.items()])
@@ -446,7 +436,7 @@ BY_SET = {
 }
 
 
-def few_and_many(*names: str) -> SetComparison:
+def few_and_many(*names: str) -> reshuffle.SetComparison:
     own = TestSet(metrics=SegmentScores("m", {"a": [0, 1, 2], "b": [1, 2, 3]}))
     large = TestSet(metrics=ratings("m", {"a": 10.0, "b": 30.0}))
     return compare_sets(dict(zip(names, (own, large), strict=True)), test="ar", interval=None)
@@ -521,7 +511,7 @@ def test_display_names_apply_to_all_test_sets() -> None:
     assert all(text.count(f"\n{name} ") > 4 for name in ("Alpha", "Beta", "Gamma"))
     assert result.render("json", names={"sys-a": "Alpha"}) == result.render("json")
     lacking = {"one": TestSet(metrics=ratings("m", FOUR)), "two": TestSet(metrics=ratings("m", {"a": 1.0, "b": 2.0}))}
-    with pytest.warns(InputWarning):
+    with pytest.warns(reshuffle.InputWarning):
         dropped = compare_sets(lacking, test="ar", interval=None, missing_systems="drop")
     assert "Left out, because not every test set has them: c and Delta.\n" in dropped.render(names={"d": "Delta"})
 
