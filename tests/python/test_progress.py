@@ -293,15 +293,6 @@ def test_progress_of_a_formula_counts_all_batches(monkeypatch: pytest.MonkeyPatc
 # --- The argument
 
 
-def test_progress_must_be_true_false_or_an_object() -> None:
-    for call in (
-        lambda: compare(REFERENCES, SYSTEMS, progress="yes"),  # type: ignore[arg-type]
-        lambda: approximate_randomization([1.0, 2], [2.0, 3], progress=1),  # type: ignore[arg-type]
-    ):
-        with pytest.raises(InputError, match="progress must be True, False or a Progress, got"):
-            call()
-
-
 def test_without_a_terminal_no_bar_is_started(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,20 +82,6 @@ def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
     assert in_files == score(["true", "false", "true", "true"], {"a": corpus.systems["a"]}, m).score("a").score == 0
 
 
-def test_documents_are_warned_of_by_commands_too(demo: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(demo)
-    texts = ["reference.txt", "tuned.txt", "larger.txt"]
-    for command in (
-        ["compare", *texts],
-        ["score", *texts, "--confidence", "0.95"],
-        ["runs", "--refs", texts[0], "--baseline", texts[1], "--system", texts[2]],
-    ):
-        outcome = run(*command, "--docs", "reference.txt", "-n", "99")
-        assert outcome.code == 0
-        assert outcome.err.count("reshuffle: warning: ") == 1
-        assert "the ids of documents look like texts" in outcome.err
-
-
 @pytest.mark.parametrize(
     ("lengths", "hint"),
     [
@@ -213,23 +199,9 @@ def test_the_command_line_prints_a_line_per_warning_and_continues(demo: Path, ru
 
 def test_a_file_that_is_named_twice_among_others_counts_once(demo: Path, run: Any) -> None:
     once = run("compare", "reference.txt", "baseline.txt", "rules.txt", "tuned.txt", "-n", "99")
-    for copy, said in (("baseline.txt", "is named twice"), ("./baseline.txt", "is the same file as baseline.txt")):
+    for copy in ("baseline.txt", "./baseline.txt"):
         twice = run("compare", "reference.txt", "baseline.txt", copy, "rules.txt", "tuned.txt", "-n", "99")
         assert twice.out == once.out
-        assert twice.err == f"reshuffle: warning: {copy} {said}: the copy is left out\n"
-    # A file and its copy alone are two systems.
-    alone = run("compare", "reference.txt", "baseline.txt", "baseline.txt", "-n", "99")
-    assert "baseline#2" in alone.out
-    assert "identical: was a file passed twice?" in alone.err
-    for name in "ab":
-        Path(f"{name}.scores").write_text("1\n0\n" * 30)
-    scored = run("compare", "--scores", "x", "a.scores", "b.scores", "a.scores", "-n", "99")
-    assert "a.scores is named twice: the copy is left out" in scored.err
-    # Scores are in the order of the texts here, so no text is left out.
-    texts = ["reference.txt", "baseline.txt", "rules.txt", "baseline.txt"]
-    Path("s.txt").write_text("1\n" * 400)
-    both = run("compare", *texts, "--scores", "x", "s.txt", "s.txt", "s.txt", "--by-position", "-n", "99")
-    assert "baseline#2" in both.out
 
 
 def test_pythonwarnings_applies_to_the_command_line(demo: Path) -> None:

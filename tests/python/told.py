@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,15 @@ import reshuffle
 from reshuffle import InputError, InputWarning, __version__
 from reshuffle.cli.main import run
 
-__all__ = ["assert_raises", "assert_refused", "assert_told", "assert_warned", "beyond_the_first", "command"]
+__all__ = [
+    "assert_noted",
+    "assert_raises",
+    "assert_refused",
+    "assert_told",
+    "assert_warned",
+    "beyond_the_first",
+    "command",
+]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
@@ -49,22 +57,42 @@ def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle
     write or change a file: ``$ printf 'text' > name`` and ``$ sed -i 's/old/new/' name``.
     """
     told = []
+    for line, words in commands_of(file, program):
+        told.append(line)
+        if words:
+            outcome = run(*words)
+            *_, error = outcome.err.splitlines()
+            assert (outcome.code, outcome.out) == (2, ""), line
+            assert error.startswith(f"{program}: error: "), line
+            told.append(CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err.strip())))
+    assert_same(file, "\n".join(told))
+
+
+def assert_noted(file: str, run: Callable[..., Any]) -> None:
+    """Each command of the file succeeds, with the notes and warnings that are below it, as refused ones have errors."""
+    told = []
+    for line, words in commands_of(file, "reshuffle"):
+        told.append(line)
+        if words:
+            outcome = run(*words)
+            assert (outcome.code, outcome.out != "") == (0, True), line
+            told += outcome.err.splitlines()
+    assert_same(file, "\n".join(told))
+
+
+def commands_of(file: str, program: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines of commands, with the arguments of the program; files are written and changed on the way."""
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ", "$ sed ")) else []
         if words[1:2] == ["printf"]:
             Path(words[4]).write_text(words[2].replace(r"\n", "\n").replace(r"\t", "\t"), "utf-8")
-            told.append(line)
+            yield line, []
         elif words[1:2] == ["sed"]:
             (_, old, new, _), path = words[3].split("/"), Path(words[4])
             path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-            told.append(line)
+            yield line, []
         elif words:
-            outcome = run(*words[2:])
-            *_, error = outcome.err.splitlines()
-            assert (outcome.code, outcome.out) == (2, ""), line
-            assert error.startswith(f"{program}: error: "), line
-            told += [line, CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err.strip()))]
-    assert_same(file, "\n".join(told))
+            yield line, words[2:]
 
 
 def assert_raises(file: str, names: Mapping[str, Any]) -> None:
