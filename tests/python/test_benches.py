@@ -19,24 +19,8 @@ from scipy.stats import pearsonr, zscore
 
 from benches.calls import __main__ as calls
 from benches.data import Files, Texts
-from benches.races.rivals.meta import (
-    mean_of_groups,
-    pair_pvalues,
-    pearson,
-    permuted,
-    soft_accuracy,
-)
-from benches.races.rivals.study import (
-    Setting,
-    numpy_ar,
-    numpy_bootstrap_shift,
-    our_shuffles,
-    our_test_set,
-    sacrebleu_ar,
-    sacrebleu_bootstrap,
-    same_pvalues_of_studies,
-    scipy_mean,
-)
+from benches.races.rivals import study as rivals
+from benches.races.rivals.meta import mean_of_groups, pair_pvalues, pearson, permuted, soft_accuracy
 from benches.simulations.blocks import BLOCK, LEVELS, Cell, Results, _drop_partial_line
 from benches.simulations.families import Family, lognormal
 from benches.simulations.family_errors import adjusted, methods
@@ -134,47 +118,47 @@ def test_p_values_of_pairs_are_those_of_all_signs() -> None:
 SIMULATIONS = range(3, 9)
 
 
-def experiment_of(setting: Setting) -> experiments.Experiment:
+def experiment_of(setting: rivals.Setting) -> experiments.Experiment:
     population = experiments.Population("a, b", [metric("bleu")], [setting.counts])
     return experiments.Experiment([population], experiments.Selection(size=setting.size), setting.seed)
 
 
 @pytest.fixture(scope="module")
-def setting() -> Setting:
+def setting() -> rivals.Setting:
     corpus = demo_corpus()
     counts = metric("bleu").suff_stats(corpus.references, [corpus.systems["baseline"], corpus.systems["tuned"]])
-    return Setting(counts, size=120, n_resamples=99)
+    return rivals.Setting(counts, size=120, n_resamples=99)
 
 
-def test_loops_over_shuffles_give_the_pvalues_of_a_study(setting: Setting) -> None:
+def test_loops_over_shuffles_give_the_pvalues_of_a_study(setting: rivals.Setting) -> None:
     experiment = experiment_of(setting)
     tests = testing.Testing(["ar"], n_resamples=setting.n_resamples)
     expected = tests.run(experiment, len(SIMULATIONS), SIMULATIONS[0]).pvalue[0, 0]
-    replay = (setting, SIMULATIONS, our_test_set(setting), our_shuffles(setting))
-    same_pvalues_of_studies(expected, numpy_ar(*replay), sacrebleu_ar(*replay))
+    replay = (setting, SIMULATIONS, rivals.our_test_set(setting), rivals.our_shuffles(setting))
+    rivals.same_pvalues_of_studies(expected, rivals.numpy_ar(*replay), rivals.sacrebleu_ar(*replay))
     assert len(set(expected)) > 3
     with pytest.raises(AssertionError):
-        same_pvalues_of_studies(expected, numpy_ar(*replay[:3]))
+        rivals.same_pvalues_of_studies(expected, rivals.numpy_ar(*replay[:3]))
 
 
-def test_loops_over_draws_give_the_pvalues_of_their_indices(setting: Setting) -> None:
+def test_loops_over_draws_give_the_pvalues_of_their_indices(setting: rivals.Setting) -> None:
     expected = []
     for i in SIMULATIONS:
         a, b = setting.test_set(i)
         expected.append(bootstrap_test(a, b, "bleu", test="bootstrap-shift", indices=setting.indices(i)).pvalue)
-    for loop in (numpy_bootstrap_shift, sacrebleu_bootstrap):
+    for loop in (rivals.numpy_bootstrap_shift, rivals.sacrebleu_bootstrap):
         np.testing.assert_allclose(loop(setting, SIMULATIONS, indices=setting.indices), expected, rtol=1e-12)
 
 
 def test_scipy_enumerates_to_the_exact_pvalue() -> None:
     rng = np.random.default_rng(1)
     scores = SegmentScores("x", {name: rng.integers(0, 50, 40) for name in "ab"})
-    setting = Setting(scores.counts_of(["a", "b"]), size=9, n_resamples=1000)
+    setting = rivals.Setting(scores.counts_of(["a", "b"]), size=9, n_resamples=1000)
     expected = []
     for i in SIMULATIONS:
         a, b = setting.test_set(i)
         expected.append(approximate_randomization(a, b, scores, scheme="exact").pvalue)
-    np.testing.assert_allclose(scipy_mean(setting, SIMULATIONS), expected, rtol=1e-12)
+    np.testing.assert_allclose(rivals.scipy_mean(setting, SIMULATIONS), expected, rtol=1e-12)
 
 
 # --- The populations of ``size_power`` and ``family_errors``, and the file of their results

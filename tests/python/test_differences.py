@@ -78,14 +78,6 @@ def test_a_pair_of_systems_prints_what_it_rests_on_and_its_parts() -> None:
     assert repr(pair).startswith("<PairedDifference: BLEU, tuned against baseline; difference=2.05")
 
 
-def test_a_verdict_is_that_of_a_pair() -> None:
-    scores = SegmentScores("x", {"a": [1.0, 2.0, 3.0] * 4, "b": [2.0, 2.0, 4.0] * 4})
-    comparison = compare(metrics=scores, n_resamples=99)
-    with pytest.raises(InputError, match=r"verdict takes a pair, such as comparison\.pair\('b'\), got 'b'"):
-        comparison.verdict("b")  # type: ignore[arg-type]
-    assert "draws=" not in repr(comparison.scores[0])
-
-
 def test_of_all_pairs_the_better_system_is_the_first() -> None:
     def rows(comparison: Comparison) -> list[list[str]]:
         lines = [line.split() for line in comparison.render("text", pairs=True).splitlines()]

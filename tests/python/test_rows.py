@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import reshuffle
-from reshuffle import Comparison, Flips, InputError, SegmentScores, SegmentTable, compare, flips, score, segment_scores
+from reshuffle import Comparison, Flips, SegmentScores, SegmentTable, compare, flips, score, segment_scores
 from reshuffle.report import TABLES
 from reshuffle.results import RankedSystem, Ranking, SetComparison
 from told import assert_told
@@ -49,13 +49,6 @@ def test_the_default_is_pairs_if_there_are_tests() -> None:
     assert SCORES.to_dicts("pairs") == []
     for result, expected in ((SETS, "pairs"), (replace(SETS, sets={"x": SCORES}, average=None), "systems")):
         assert result.to_dicts() == result.to_dicts(expected)
-
-
-def test_an_unknown_table_is_an_error() -> None:
-    for result in (PAIRS, SETS):
-        for call in (result.to_dicts, result.to_pandas, result.to_polars):
-            with pytest.raises(InputError, match="unknown table 'pair': did you mean 'pairs'"):
-                call("pair")
 
 
 SETS = SetComparison({"news": PAIRS, "chat": PAIRS}, PAIRS, (), "", "")
