@@ -133,6 +133,8 @@ def test_other_files_and_places_are_refused(tmp_path: Path, monkeypatch: pytest.
     for name, content in OTHER_FILES.items():
         Path(name).write_bytes(content)
     assert_raises("python_errors_of_checkpoints", globals())
+    with pytest.raises(InputError, match=r"was written by reshuffle 0\.0\.1, and"):
+        Checkpoint.open("0.0.1", "example")
     assert {name: Path(name).read_bytes() for name in OTHER_FILES} == OTHER_FILES
     if os.name != "nt":
         with pytest.raises(InputError, match="is not a file"):

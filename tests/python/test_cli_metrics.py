@@ -164,15 +164,6 @@ def test_metrics_of_other_tools_get_a_hint(demo: Path, run: Any) -> None:
     assert "--scores COMET FILE" in run("compare", *TEXTS, "-m", "COMET").refusal()
 
 
-def test_a_forgotten_command_gets_a_hint(demo: Path, run: Any) -> None:
-    outcome = run(*TEXTS)
-    assert outcome.code == 2
-    hint = f"to compare systems write 'reshuffle compare {' '.join(TEXTS)}'"
-    assert hint in outcome.err
-    assert hint in run(TEXTS[0], "-i", *TEXTS[1:]).err  # as in sacreBLEU
-    assert "did you mean 'compare'" in run("compair", *TEXTS).err
-
-
 # Scores and parses as inputs.
 
 

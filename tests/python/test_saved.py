@@ -28,16 +28,7 @@ from reshuffle.inference.tests import TESTS
 from reshuffle.options.choices import WithMargin
 from reshuffle.report import render
 from reshuffle.report.schema import schemas
-from reshuffle.results import (
-    Brevity,
-    DetectableDifference,
-    Exchangeability,
-    Influence,
-    InputFile,
-    RankedSystem,
-    Ranking,
-    SetComparison,
-)
+from reshuffle.results import RankedSystem, Ranking, SetComparison
 from schemas import SCHEMAS, validator
 from told import assert_raises
 
@@ -150,9 +141,9 @@ def rare() -> reshuffle.Comparison:
         confidence_interval=interval,
         intraclass_correlation=math.nan,
         design_effect=math.inf,
-        exchangeability=Exchangeability(math.inf, True),
-        influence=Influence(3, math.inf, -math.inf),
-        brevity=Brevity(math.nan, -math.inf, 0.5, None),
+        exchangeability=reshuffle.results.Exchangeability(math.inf, True),
+        influence=reshuffle.results.Influence(3, math.inf, -math.inf),
+        brevity=reshuffle.results.Brevity(math.nan, -math.inf, 0.5, None),
     )
     odd = replace(base.scores[0], score=math.nan, confidence_interval=interval, details={"bp": -math.inf, "n": 3})
     ranked = tuple(RankedSystem(name, i, 1, 4, 1, "ab", math.nan) for i, name in enumerate(NAMES, 1))
@@ -165,7 +156,7 @@ def rare() -> reshuffle.Comparison:
         caveats=(caveat, *base.caveats),
         seed=derive_seed(1, "run", 3),
         rankings=(ranking, replace(ranking, groups=None, mcb_best=None)),
-        detectable=(DetectableDifference("TER", 1.5, 0.5, math.inf, 0.8, 0.001),),
+        detectable=(reshuffle.results.DetectableDifference("TER", 1.5, 0.5, math.inf, 0.8, 0.001),),
     )
 
 
@@ -210,6 +201,7 @@ def documents() -> list[Any]:
     rated = reshuffle.VoteTable.from_columns(
         ["a", "b"] * 30, ["b", "a"] * 30, winners, judge=[i // 2 for i in range(60)]
     )
+    file = reshuffle.results.InputFile("a.txt", 3, "f0")
     many = [
         rare(),
         compare(REFERENCES, SYSTEMS, metrics()["function"], n_resamples=9, test="ar"),
@@ -217,7 +209,11 @@ def documents() -> list[Any]:
         compare(metrics=some, strata=[i // 8 for i in range(SEGMENTS)], n_resamples=9, all_pairs=True),
         compare(metrics=metrics()["rating"], test=AR(stopping=reshuffle.BesagClifford(3)), all_pairs=True),
         compare(REFERENCES, SYSTEMS, "bleu", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),
-        replace(score(REFERENCES, SYSTEMS), averaged_over=("news", "talks"), inputs=(InputFile("a.txt", 3, "f0"),)),
+        replace(
+            score(REFERENCES, SYSTEMS),
+            averaged_over=("news", "talks"),
+            inputs=(file,),
+        ),
         compare(REFERENCES, SYSTEMS, ["bleu", some], n_resamples=9, include="texts"),
         compare(corpus.references, corpus.systems, n_resamples=99, include="parts"),
         compare(REFERENCES, SYSTEMS, "asr-wer", documents=[i // 2 for i in range(SEGMENTS)], n_resamples=9),

@@ -82,28 +82,6 @@ def test_truth_values_are_the_same_labels_in_memory_and_in_json() -> None:
     assert in_files == score(["true", "false", "true", "true"], {"a": corpus.systems["a"]}, m).score("a").score == 0
 
 
-@pytest.mark.parametrize(
-    ("lengths", "hint"),
-    [
-        (("x\ny\n", "a\nb\n\n"), ": remove the empty last line of sys.txt"),
-        (("x\ny\n\n", "a\nb\n"), ": remove the empty last line of ref.txt"),
-        (("x\ny\n", "a\nb\n\n \n"), ": remove the empty lines at the end of sys.txt"),
-        (("x\ny\n", "a\n\nc\n"), ": they must match segment by segment"),
-        (("x\n", "a\nb\n\n"), ": they must match segment by segment"),
-    ],
-)
-def test_the_error_names_an_empty_last_line_that_makes_lengths_differ(
-    tmp_path: Path, lengths: tuple[str, str], hint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, text in zip(("ref.txt", "sys.txt"), lengths, strict=True):
-        Path(name).write_text(text)
-    with pytest.raises(InputError) as raised:
-        read_corpus(["ref.txt"], ["sys.txt"])
-    n, m = (text.count("\n") for text in lengths)
-    assert str(raised.value) == f"ref.txt has {n} segment{'s' * (n != 1)}, sys.txt has {m}{hint}"
-
-
 # Files.
 
 
