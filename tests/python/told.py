@@ -1,4 +1,4 @@
-"""What reports tell, and what refused commands and calls say, compared with the texts in ``tests/data/told``.
+"""What reports tell, what refused commands and calls say, and what is warned of: the texts in ``tests/data/told``.
 
 After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
