@@ -19,33 +19,14 @@ from scipy.stats import pearsonr, zscore
 
 from benches.calls import __main__ as calls
 from benches.data import Files, Texts
-from benches.races.rivals.meta import (
-    calibrated,
-    groups_of,
-    kendall_b,
-    mean_of_groups,
-    pair_pvalues,
-    pearson,
-    permuted,
-    soft_accuracy,
-)
-from benches.races.rivals.study import (
-    Setting,
-    numpy_ar,
-    numpy_bootstrap_shift,
-    our_shuffles,
-    our_test_set,
-    sacrebleu_ar,
-    sacrebleu_bootstrap,
-    same_pvalues_of_studies,
-    scipy_mean,
-)
+from benches.races.rivals import study as rivals
+from benches.races.rivals.meta import mean_of_groups, pair_pvalues, pearson, permuted, soft_accuracy
 from benches.simulations.blocks import BLOCK, LEVELS, Cell, Results, _drop_partial_line
 from benches.simulations.families import Family, lognormal
 from benches.simulations.family_errors import adjusted, methods
 from benches.simulations.populations import ANY, BLEU, WRONG, Outputs, Population, count, equal_pair, resized
 from known import known
-from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, compare, meta, metric
+from reshuffle import SegmentScores, approximate_randomization, bootstrap_test, compare, metric
 from reshuffle.data.demo import demo_corpus
 from reshuffle.resampling import CountSample, Replicates
 from reshuffle.settings import Resampling
@@ -106,27 +87,6 @@ def test_two_builds_take_turns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 # --- What benchmarks race against: formulae of agreement, and studies
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_values_are_those_of_this_package(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    # Scores of four systems by people, with gaps, and by two metrics, with ties. Of quarters, floats have all
-    # differences: this package calibrates decimals as whole numbers, its rivals as floats.
-    human = rng.integers(0, 4, (4, 12)).astype(float)
-    human[:, rng.random(12) < 0.3] = np.nan
-    first, second = (np.round(4 * (np.nan_to_num(human) + rng.normal(0, 2, (4, 12)))) / 4 for _ in range(2))
-    systems = ("a", "b", "c", "d")
-    tables = [meta.ScoreTable(name, systems, cells, None, True) for name, cells in (("x", first), ("y", second))]
-    test_set = meta.JudgedSet.from_scores(tables, human=meta.ScoreTable("people", systems, human, None, True))
-    for coefficient, grouping, value in (
-        ("pearson", "none", mean_of_groups(pearson)),
-        ("kendall-b", "item", mean_of_groups(kendall_b)),
-        ("acc23", "item", calibrated),
-    ):
-        result = meta.segments(test_set, coefficients=coefficient, groupings=grouping, test=None, interval=None)
-        for found, cells in zip(result.results, (first, second), strict=True):
-            assert found.value == pytest.approx(value(*groups_of(human, cells, grouping)), abs=1e-12)
-
-
 def test_a_replicate_swaps_standardized_cells() -> None:
     human, a, b = np.array([1.0, 2.0, 4.0]), np.array([3.0, 1.0, 2.0]), np.array([0.0, 5.0, 9.0])
     observed, replicates = permuted([human], [a], [b], mean_of_groups(pearson), 40, np.random.default_rng(1))
@@ -158,53 +118,47 @@ def test_p_values_of_pairs_are_those_of_all_signs() -> None:
 SIMULATIONS = range(3, 9)
 
 
-def experiment_of(setting: Setting) -> experiments.Experiment:
+def experiment_of(setting: rivals.Setting) -> experiments.Experiment:
     population = experiments.Population("a, b", [metric("bleu")], [setting.counts])
     return experiments.Experiment([population], experiments.Selection(size=setting.size), setting.seed)
 
 
 @pytest.fixture(scope="module")
-def setting() -> Setting:
+def setting() -> rivals.Setting:
     corpus = demo_corpus()
     counts = metric("bleu").suff_stats(corpus.references, [corpus.systems["baseline"], corpus.systems["tuned"]])
-    return Setting(counts, size=120, n_resamples=99)
+    return rivals.Setting(counts, size=120, n_resamples=99)
 
 
-def test_rebuilt_test_sets_are_those_of_an_experiment(setting: Setting) -> None:
-    experiment = experiment_of(setting)
-    for simulation in SIMULATIONS:
-        np.testing.assert_array_equal(experiment.data_set(simulation)[0], our_test_set(setting)(simulation))
-
-
-def test_loops_over_shuffles_give_the_pvalues_of_a_study(setting: Setting) -> None:
+def test_loops_over_shuffles_give_the_pvalues_of_a_study(setting: rivals.Setting) -> None:
     experiment = experiment_of(setting)
     tests = testing.Testing(["ar"], n_resamples=setting.n_resamples)
     expected = tests.run(experiment, len(SIMULATIONS), SIMULATIONS[0]).pvalue[0, 0]
-    replay = (setting, SIMULATIONS, our_test_set(setting), our_shuffles(setting))
-    same_pvalues_of_studies(expected, numpy_ar(*replay), sacrebleu_ar(*replay))
+    replay = (setting, SIMULATIONS, rivals.our_test_set(setting), rivals.our_shuffles(setting))
+    rivals.same_pvalues_of_studies(expected, rivals.numpy_ar(*replay), rivals.sacrebleu_ar(*replay))
     assert len(set(expected)) > 3
     with pytest.raises(AssertionError):
-        same_pvalues_of_studies(expected, numpy_ar(*replay[:3]))
+        rivals.same_pvalues_of_studies(expected, rivals.numpy_ar(*replay[:3]))
 
 
-def test_loops_over_draws_give_the_pvalues_of_their_indices(setting: Setting) -> None:
+def test_loops_over_draws_give_the_pvalues_of_their_indices(setting: rivals.Setting) -> None:
     expected = []
     for i in SIMULATIONS:
         a, b = setting.test_set(i)
         expected.append(bootstrap_test(a, b, "bleu", test="bootstrap-shift", indices=setting.indices(i)).pvalue)
-    for loop in (numpy_bootstrap_shift, sacrebleu_bootstrap):
+    for loop in (rivals.numpy_bootstrap_shift, rivals.sacrebleu_bootstrap):
         np.testing.assert_allclose(loop(setting, SIMULATIONS, indices=setting.indices), expected, rtol=1e-12)
 
 
 def test_scipy_enumerates_to_the_exact_pvalue() -> None:
     rng = np.random.default_rng(1)
     scores = SegmentScores("x", {name: rng.integers(0, 50, 40) for name in "ab"})
-    setting = Setting(scores.counts_of(["a", "b"]), size=9, n_resamples=1000)
+    setting = rivals.Setting(scores.counts_of(["a", "b"]), size=9, n_resamples=1000)
     expected = []
     for i in SIMULATIONS:
         a, b = setting.test_set(i)
         expected.append(approximate_randomization(a, b, scores, scheme="exact").pvalue)
-    np.testing.assert_allclose(scipy_mean(setting, SIMULATIONS), expected, rtol=1e-12)
+    np.testing.assert_allclose(rivals.scipy_mean(setting, SIMULATIONS), expected, rtol=1e-12)
 
 
 # --- The populations of ``size_power`` and ``family_errors``, and the file of their results

@@ -18,7 +18,7 @@ import pytest
 from reshuffle import compare, read_corpus
 from reshuffle.cli.params import Option
 from reshuffle.cli.root import cli
-from told import assert_refused
+from told import assert_noted, assert_refused
 from unnamed import unnamed
 
 SYSTEMS = ["baseline", "tuned", "larger", "rules"]
@@ -71,18 +71,11 @@ ALL_FILES = [f"outputs/{name}.txt" for name in sorted(SYSTEMS)]
 FILES = [f"{name}.txt" for name in SYSTEMS]
 
 
-@pytest.mark.parametrize("command", ["compare", "study power --simulations 2", "study samples --sizes 40"])
-def test_a_note_says_which_file_of_a_folder_or_a_pattern_is_the_baseline(outputs: Path, run: Any, command: str) -> None:
-    line = [*command.split(), "reference.txt", "-n", "50"]
-    said = "reshuffle: the baseline is baseline, the first"
-    assert run(*line, "outputs").err.count(f"{said} file of outputs by name: --base") == 1
-    for chosen in (["--baseline", "tuned"], ["--all-pairs"]):
-        assert "the first file" not in run(*line, "outputs", *chosen).err
-    if command == "compare":
-        # The shell writes *.txt as files in the order of their names; in another order, they were chosen.
-        assert f"{said} of 4 files by name: --baseline chooses another" in run(*line, *ALL_FILES).err
-        for files in (ALL_FILES[:2], ALL_FILES[:2] + ALL_FILES[3:], ALL_FILES[::-1], [*ALL_FILES, "--all-pairs"]):
-            assert "by name" not in run(*line, *files).err
+def test_notes_and_warnings_of_commands(outputs: Path, run: Any) -> None:
+    """Which file is the baseline, what is probably no file of ids, and which files are taken for one."""
+    for name, n in (("a.scores", 60), ("b.scores", 60), ("all.scores", 400), ("ter", 400)):
+        (outputs.parent / name).write_text("".join(f"{len(name) * i % 7}\n" for i in range(n)))
+    assert_noted("notes", run)
 
 
 @pytest.fixture
@@ -139,15 +132,10 @@ def test_a_folder_or_a_file_of_several_systems_stands_for_all_of_them(
 ) -> None:
     few = ["-n", "50"] if same[0] != "score" else []
     found, expected = (run(*words, *few, "--format", "json") for words in (container.split(), same))
-    # A note on the baseline, which test_a_note_says_which_file_of_a_folder_is_the_baseline checks.
+    # A note on the baseline, which another test checks.
     err, other = ([line for line in each.err.splitlines() if "by name" not in line] for each in (found, expected))
     assert (found.code, err) == (0, other)
     assert unnamed(found.out) == unnamed(expected.out)
-
-
-def test_a_reference_that_is_passed_twice_is_noted(demo: Path, run: Any) -> None:
-    said = run("score", "reference.txt", "tuned.txt", "--refs", "reference.txt").err
-    assert "warning: reference 1 and reference 2 are identical, and the second adds nothing" in said
 
 
 def test_a_system_is_not_named_twice_by_its_file(containers: Path, run: Any) -> None:

@@ -29,9 +29,8 @@ from reshuffle import FromCounts, InputError, SegmentScores, metric
 from reshuffle._core import Progress
 from reshuffle.errors import WorkerError
 from reshuffle.execution import Execution, executors, run_job, worker
-from reshuffle.execution.executors import NamedWorkers, check_workers, process_pool
+from reshuffle.execution.executors import NamedWorkers, process_pool
 from reshuffle.study import testing as study_testing
-from reshuffle.study import type1
 from reshuffle.study.experiments import Experiment, Population, Selection
 from told import assert_raises
 
@@ -322,15 +321,10 @@ def test_ctrl_c_cancels_the_tasks_of_the_job_only(one_by_one: Any, monkeypatch: 
     assert other.result() == 7
 
 
-@pytest.mark.parametrize("bad", ["processes", 0, 2.5, True, ThreadPoolExecutor, object()])
-def test_what_is_no_executor_is_an_error(bad: Any) -> None:
-    with pytest.raises(InputError, match=r"^workers(: expected an? | must be a whole number from 1)"):
-        check_workers("workers", bad)
-    with pytest.raises(InputError, match=r"^workers"):
-        type1(metrics=SegmentScores("x", {"a": [1, 2], "b": [3, 4]}), workers=bad)
+RATED = SegmentScores("x", {"a": [1, 2], "b": [3, 4]})
 
 
-def test_names_of_executors() -> None:
+def test_names_of_executors_and_what_is_none() -> None:
     assert_raises("python_errors_of_executors", globals())
 
 

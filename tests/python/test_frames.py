@@ -223,12 +223,6 @@ def test_a_whole_frame_is_refused_with_what_to_write(frame: Make) -> None:
         score(table, ["sys-a"], reference="ref")  # type: ignore[call-arg]
 
 
-def test_references_and_systems_that_are_swapped_are_refused() -> None:
-    for references in (REFERENCES, [REFERENCES]):
-        with pytest.raises(InputError, match=r"^references and systems are swapped: the references come first, then"):
-            score(OUTPUTS, references)
-
-
 def test_a_frame_of_an_unknown_package_needs_one_that_can_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = type("Unknown", (), {"__arrow_c_stream__": None, "__module__": "elsewhere"})()
     for package in ("pyarrow", "polars", "pandas"):
@@ -296,26 +290,6 @@ def test_test_sets_may_be_frames() -> None:
 # --- Indexes of pandas
 
 ROWS = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 2.0, 5.0], "doc": ["x", "x", "y"]})
-OTHER_ORDER = r"have the same index labels in another order: sort both by \.sort_index\(\); or, if"
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: SegmentScores("acc", {"a": ROWS.a, "b": ROWS.b[::-1]}),
-        lambda: SegmentScores("acc", [ROWS.a, ROWS.b[::-1]]),
-        lambda: compare(metrics=SegmentScores("acc", ROWS[["a", "b"]]), documents=ROWS.doc[::-1]),
-        lambda: score(metrics=SegmentScores("acc", {"a": ROWS.a}), strata=ROWS.doc[::-1]),
-        lambda: compare(ROWS.doc, {"a": ROWS.doc, "b": ROWS.doc[::-1]}),
-        lambda: reshuffle.bootstrap_test(ROWS.a, ROWS.b[::-1]),
-        lambda: reshuffle.bootstrap_interval(ROWS.a, documents=ROWS.doc[::-1]),
-        lambda: metric("bleu").suff_stats(ROWS.doc, {"a": ROWS.doc[::-1]}),
-        lambda: reshuffle.VoteTable.from_columns(ROWS.doc, ROWS.doc, ROWS.doc, judge=ROWS.doc[::-1]),
-    ],
-)
-def test_rows_of_pandas_in_another_order_are_refused(call: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=OTHER_ORDER):
-        call()
 
 
 def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() -> None:

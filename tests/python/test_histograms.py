@@ -12,30 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reshuffle
 from budgets import budget
 from counts import bleu_counts
 from known import known
-from reshuffle import (
-    AR,
-    BesagClifford,
-    CorpusFunction,
-    FromCounts,
-    Gandy,
-    Histogram,
-    InputError,
-    NullHistogram,
-    SegmentScores,
-    SignificanceResult,
-    TestSet,
-    _core,
-    approximate_randomization,
-    bootstrap_test,
-    compare,
-    compare_sets,
-    metric,
-    read_json,
-    score,
-)
+from reshuffle import AR, BesagClifford, FromCounts, Gandy, Histogram, _core, compare, read_json
 from reshuffle.data.packed import unpacked_records
 from reshuffle.metrics.base import Scores
 from reshuffle.report import render
@@ -46,7 +27,7 @@ from reshuffle.results.schemas import as_dict
 from reshuffle.settings import Resampling
 from told import assert_raises
 
-BLEU = metric("bleu")
+BLEU = reshuffle.metric("bleu")
 SYSTEMS = ("base", "first", "second")
 COUNTS = dict(zip(SYSTEMS, bleu_counts(3, 3, 70, 0.03), strict=True))
 NATIVE = FromCounts("BLEU", COUNTS, BLEU)
@@ -85,7 +66,7 @@ def twin(values: Scores, weights: Scores | None = None) -> Histogram | None:
 def check(expected: Null, got: Histogram | None) -> None:
     """The histogram of a test is the twin of its null distribution."""
     values, probabilities, observed = expected
-    assert isinstance(got, NullHistogram)
+    assert isinstance(got, reshuffle.NullHistogram)
     assert got.observed == pytest.approx(observed, rel=1e-12, abs=1e-12)
     if probabilities is not None:
         below, above = np.cumsum(probabilities), np.cumsum(probabilities[::-1])[::-1]
@@ -121,7 +102,7 @@ def test_a_histogram_is_that_of_its_definition(values: list[float]) -> None:
             assert expected == Histogram(low, width, tuple(of_bins if width else of_bins[:1]))
 
 
-def null_of(result: SignificanceResult, statistic: float | None = None) -> Null:
+def null_of(result: reshuffle.SignificanceResult, statistic: float | None = None) -> Null:
     """The distribution that a test has kept, and its statistic."""
     observed = result.statistic if statistic is None else statistic
     return known(result.null_distribution), result.null_probabilities, float(observed)
@@ -132,9 +113,11 @@ def kept(test: AR | str, pair: tuple[str, str]) -> Null:
     a, b = (COUNTS[name] for name in pair)
     options: dict[str, Any] = {"keep_null_distribution": True, "n_resamples": R}
     if isinstance(test, str):
-        return null_of(bootstrap_test(a, b, BLEU, test=test, **options))
+        return null_of(reshuffle.bootstrap_test(a, b, BLEU, test=test, **options))
     options |= {"scheme": test.scheme, "stopping": test.stopping}
-    result = approximate_randomization(a, b, BLEU, test="ar-studentized" if test.studentized else "ar", **options)
+    result = reshuffle.approximate_randomization(
+        a, b, BLEU, test="ar-studentized" if test.studentized else "ar", **options
+    )
     return null_of(result, result.statistic / known(result.standard_error) if test.studentized else None)
 
 
@@ -179,7 +162,7 @@ def test_exact_tests_have_all_patterns_or_probabilities(alternative: str) -> Non
         )
         for pair in comparison.comparisons:
             assert pair.test.exact_by == by
-            result = approximate_randomization(
+            result = reshuffle.approximate_randomization(
                 counts[pair.system], counts[pair.baseline], formula, keep_null_distribution=True, scheme="exact"
             )
             check(null_of(result), pair.null)
@@ -199,7 +182,7 @@ def test_exact_and_random_tests_are_mixed() -> None:
     assert schemes > {("BLEU", "exact"), ("BLEU", "iid")}
     for pair in comparison.comparisons:
         counts, formula = of_metric[pair.metric]
-        result = approximate_randomization(
+        result = reshuffle.approximate_randomization(
             counts[pair.system],
             counts[pair.baseline],
             formula,
@@ -231,19 +214,19 @@ def test_the_histograms_of_draws_have_all_scores() -> None:
         comparison = compare(metrics=measure, n_resamples=R)
         (draws,) = Replicates([CountSample.from_counts(BLEU, np.stack([*COUNTS.values()]))], Resampling(R, 12345)).draws
         assert [twin(own) for own in draws] == [found.draws for found in comparison.scores]
-        assert comparison.scores == score(metrics=measure, n_resamples=R, interval="percentile").scores
-    assert [found.draws for found in score(metrics=NATIVE).scores] == [None] * 3
+        assert comparison.scores == reshuffle.score(metrics=measure, n_resamples=R, interval="percentile").scores
+    assert [found.draws for found in reshuffle.score(metrics=NATIVE).scores] == [None] * 3
 
 
 SET_COUNTS = {
     name: dict(zip(SYSTEMS, bleu_counts(i, 3, 50, 0.03), strict=True)) for i, name in enumerate(("news", "talks"))
 }
-SETS = {name: TestSet(metrics=FromCounts("BLEU", counts, BLEU)) for name, counts in SET_COUNTS.items()}
+SETS = {name: reshuffle.TestSet(metrics=FromCounts("BLEU", counts, BLEU)) for name, counts in SET_COUNTS.items()}
 
 
 @pytest.mark.parametrize("test", ["ar", "bootstrap-both", "permutation"])
 def test_averages_over_test_sets_have_the_means_of_their_replicates(test: str) -> None:
-    result = compare_sets(SETS, test=test, all_pairs=True, n_resamples=R)
+    result = reshuffle.compare_sets(SETS, test=test, all_pairs=True, n_resamples=R)
     replicates = [
         Replicates([CountSample.from_counts(BLEU, np.stack([*counts.values()]))], Resampling(R, of_set.seed or 0))
         for counts, of_set in zip(SET_COUNTS.values(), result.sets.values(), strict=True)
@@ -280,7 +263,7 @@ def test_functions_of_texts_have_the_histograms_of_the_same_counts(test: str) ->
     counts = {name: np.array([[len(line.split())] for line in lines]) for name, lines in TEXTS.items()}
     iid = ":scheme=iid" if test.startswith("ar") else ""
     options: dict[str, Any] = {"n_resamples": 99, "all_pairs": True}
-    of_texts = compare(TEXTS["base"], TEXTS, CorpusFunction("words", n_words), test=f"{test}{iid}", **options)
+    of_texts = compare(TEXTS["base"], TEXTS, reshuffle.CorpusFunction("words", n_words), test=f"{test}{iid}", **options)
     metrics = FromCounts("words", counts, lambda t: t[..., 0] / 30)
     of_counts = compare(metrics=metrics, test=f"{test.partition('-st')[0]}{iid}", **options)
     assert [pair.null for pair in of_counts.comparisons] == [pair.null for pair in of_texts.comparisons]
@@ -291,7 +274,7 @@ def test_functions_of_texts_have_the_histograms_of_the_same_counts(test: str) ->
 def test_missing_scores_leave_histograms_of_all_replicates(test: str) -> None:
     rng = np.random.default_rng(2)
     rows = {name: np.where(rng.random(40) < 0.3, np.nan, rng.normal(i, 2, 40)) for i, name in enumerate(SYSTEMS)}
-    measure = SegmentScores("rating", rows, missing="pairwise")
+    measure = reshuffle.SegmentScores("rating", rows, missing="pairwise")
     comparison = compare(metrics=measure, test=test, all_pairs=True, n_resamples=R)
     for pair in comparison.comparisons:
         assert sum(known(pair.null).counts) == R
@@ -304,14 +287,16 @@ def test_identical_systems_have_a_single_bin(test: str) -> None:
     test += ":scheme=iid" if test.startswith("ar") else ""
     same = FromCounts("BLEU", dict.fromkeys(SYSTEMS, COUNTS["base"]), BLEU)
     comparison = compare(metrics=same, test=test, all_pairs=True, n_resamples=99)
-    assert [pair.null for pair in comparison.comparisons] == [NullHistogram(0.0, 0.0, (99,), 0.0)] * 3
+    assert [pair.null for pair in comparison.comparisons] == [reshuffle.NullHistogram(0.0, 0.0, (99,), 0.0)] * 3
     assert read_json(render(comparison, "json")) == comparison
 
 
 def test_tests_without_replicates_have_no_histograms() -> None:
     rows = {name: np.random.default_rng(i).normal(0, 1, 20) for i, name in enumerate(SYSTEMS)}
     for test in ("t-test", "wilcoxon", "sign-test", "anova"):
-        comparison = compare(metrics=SegmentScores("x", rows), test=test, interval="t", adjust="none", all_pairs=True)
+        comparison = compare(
+            metrics=reshuffle.SegmentScores("x", rows), test=test, interval="t", adjust="none", all_pairs=True
+        )
         assert {pair.null for pair in comparison.comparisons} == {None}
         assert {found.draws for found in comparison.scores} == {None}
 
@@ -320,7 +305,9 @@ def test_statistics_that_are_not_finite_are_left_out() -> None:
     # All segments differ by the same amount, so the standard error of the observed difference is 0.
     rows = {"base": np.arange(20.0), "first": np.arange(20.0) + 1}
     for adjust in ("none", "maxt"):
-        (pair,) = compare(metrics=SegmentScores("x", rows), test="ar-studentized:scheme=iid", adjust=adjust).comparisons
+        (pair,) = compare(
+            metrics=reshuffle.SegmentScores("x", rows), test="ar-studentized:scheme=iid", adjust=adjust
+        ).comparisons
         assert pair.test.standard_error == 0
         # Without an adjustment the difference is not divided where shuffles have the same order without division.
         assert (pair.null is None) == (adjust == "maxt")
@@ -366,22 +353,16 @@ def with_columns(document: Any) -> str:
     return json.dumps({**whole, "comparisons": document})
 
 
-def test_damaged_columns_are_refused_with_their_place() -> None:
-    assert_raises("python_errors_of_histograms", globals())
-
-
-def test_damaged_histograms_are_refused_with_their_place() -> None:
+def damaged(**change: Any) -> str:
+    """The JSON of a result whose first histogram is changed."""
     document = json.loads(render(compare(metrics=NATIVE, n_resamples=99), "json"))
-    for change, message in (
-        ({"counts": [1] * 63}, r"comparisons\[0\]\.null\.counts: expected 64 counts, got 63"),
-        ({"width": 0.0}, r"comparisons\[0\]\.null\.counts: expected 1 counts, got 64"),
-        ({"width": -1}, r"comparisons\[0\]\.null\.width: expected a number that is not negative, got '?-1"),
-        ({"counts": ["x"] * 64}, r"null\.counts\[0\]: expected a number"),
-    ):
-        broken = json.loads(json.dumps(document))
-        broken["comparisons"][0]["null"] |= change
-        with pytest.raises(InputError, match=message):
-            read_json(json.dumps(broken))
+    document["comparisons"][0]["null"] |= change
+    return json.dumps(document)
+
+
+def test_damaged_columns_and_histograms_are_refused_with_their_place() -> None:
+    assert_raises("python_errors_of_histograms", globals())
+    document = json.loads(damaged())
     del document["comparisons"][0]["null"], document["scores"][0]["draws"]
     read = read_json(json.dumps(document))  # as earlier versions wrote it
     assert read.comparisons[0].null is read.scores[0].draws is None  # type: ignore[union-attr]

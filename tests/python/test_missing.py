@@ -264,7 +264,12 @@ def test_a_draw_without_scores_is_replaced_by_the_next_with_scores() -> None:
     assert result.comparisons[0].n_segments == 2
 
 
-def test_pairs_without_common_segments_are_named() -> None:
+def test_pairs_without_common_segments_and_lines_without_numbers_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {**FILES, "x.txt": "1\ninf\n", "x.jsonl": '1\n"None"\n', "y.txt": "1\nnone of\n"}.items():
+        Path(name).write_text(text)
     assert_raises("python_errors_of_missing", globals())
     assert score(metrics=ratings({"a": [1, nan, nan]})).scores[0].n_segments == 1
 
@@ -273,8 +278,6 @@ def test_the_signature_says_what_missing_scores_mean() -> None:
     pairwise = SegmentScores("x", {"a": [1, nan]}, missing="pairwise")
     assert pairwise.signature() == "x|mean:segments|resolution:1|missing:pairwise"
     assert pairwise.signature() == pickle.loads(pickle.dumps(pairwise)).signature()
-    with pytest.raises(InputError, match="unknown missing 'pairwize': did you mean 'pairwise'"):
-        SegmentScores("x", {"a": [1]}, missing="pairwize")
 
 
 def test_segment_scores_show_missing_ones_as_missing() -> None:
@@ -336,22 +339,6 @@ def test_files_may_lack_numbers(path: str, expected: list[float], tmp_path: Path
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     np.testing.assert_array_equal(expected, read_numbers(tmp_path / path, missing="pairwise"))
-    line = expected.index(next(value for value in expected if math.isnan(value))) + 1 + path.startswith("b")
-    message = rf"line {line}: expected a finite number, got .*; with missing='pairwise' it is a"
-    with pytest.raises(InputError, match=message):
-        read_numbers(tmp_path / path)
-    with pytest.raises(InputError, match="unknown missing 'pair': did you mean 'pairwise'"):
-        read_numbers(tmp_path / path, missing="pair")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("x.txt", "1\ninf\n"), ("x.jsonl", '1\n"None"\n'), ("y.txt", "1\nnone of\n")]
-)
-def test_other_values_are_not_missing(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
-    for missing in ("error", "pairwise"):
-        with pytest.raises(InputError, match=r"line 2: expected a finite number, got [^;]*$"):
-            read_numbers(tmp_path / name, missing=missing)
 
 
 def test_the_command_line_compares_pairwise(

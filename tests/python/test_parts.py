@@ -18,20 +18,7 @@ from numpy.typing import NDArray
 import reshuffle
 from budgets import budget
 from meta_material import random_matrices, random_votes
-from reshuffle import (
-    CorpusFunction,
-    FromCounts,
-    InputError,
-    OwnTexts,
-    SegmentScores,
-    TestSet,
-    compare,
-    compare_runs,
-    compare_sets,
-    meta,
-    metric,
-    tune,
-)
+from reshuffle import FromCounts, SegmentScores, TestSet, compare, compare_runs, compare_sets, meta, metric, tune
 from reshuffle.data.demo import demo_corpus
 from reshuffle.execution.executors import NamedWorkers
 from reshuffle.metrics.base import Formula
@@ -190,7 +177,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "permutation": comparison(["bleu", FromCounts("share", COUNTS, share)], test="permutation"),
     "strata": comparison(test="bootstrap-percentile", strata=["a"] * 60 + ["b"] * 60, interval="bca"),
     "documents": comparison(["chrf", RATINGS], documents=[i // 6 for i in range(120)], interval="simultaneous"),
-    "own texts": comparison([OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], 200),
+    "own texts": comparison([reshuffle.OwnTexts("wer", REFERENCES, SYSTEMS), "bleu"], 200),
     "sets, bootstrap": partial(compare_sets, SETS, ["bleu", "chrf"], test="bootstrap-both", n_resamples=1100),
     "sets, ar": partial(compare_sets, SETS, ["bleu", "chrf"], test="ar", n_resamples=1100),
     "runs, pooled": runs("pooled"),
@@ -212,7 +199,7 @@ def test_results_are_the_same_with_an_executor(name: str) -> None:
 
 
 def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> None:
-    function = CorpusFunction("words", words)
+    function = reshuffle.CorpusFunction("words", words)
     arguments: dict[str, Any] = {"metrics": function, "n_resamples": 300, "test": "ar:scheme=iid"}
     expected = compare(REFERENCES, SYSTEMS, **arguments)
     with ThreadPoolExecutor(3) as threads:
@@ -224,7 +211,7 @@ def test_calls_of_a_function_of_texts_are_counted_wherever_they_are_made() -> No
 
 def test_bad_lines_are_named_in_the_workers_error() -> None:
     systems = {"a": ["x", "y"], "b": ["x", 3]}
-    with pytest.raises(InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
+    with pytest.raises(reshuffle.InputError, match=r"system 1 failed in a worker: .*b.*segment 2"):
         compare(["x", "y"], systems, workers=Copying())
 
 
@@ -258,34 +245,18 @@ def test_replications_are_the_same_with_an_executor(lists: Any, optimizer: Any, 
     assert [model.weights for model in expected.models] == [model.weights for model in got.models]
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    import distributed
-
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
-    )
-    with cluster, distributed.Client(cluster, set_as_default=False) as made:
-        yield made
-
-
-@pytest.mark.parametrize(
-    "workers", ["processes", pytest.param("client", marks=[pytest.mark.slow, pytest.mark.interop("distributed")])]
-)
-def test_real_workers_give_the_same_bytes_and_show_progress(
-    workers: str, lists: tune.NBest, request: pytest.FixtureRequest
-) -> None:
-    executor = request.getfixturevalue(workers)
+def test_real_workers_give_the_same_bytes_and_show_progress(processes: Any, lists: tune.NBest) -> None:
+    """A Dask cluster computes the same jobs in test_executors.py."""
     arguments: dict[str, Any] = {"test": "ar", "all_pairs": True, "n_resamples": 20_000}
     progress = reshuffle.Progress()
-    expected = compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], **arguments)
-    assert expected == compare(REFERENCES, SYSTEMS, ["bleu", RATINGS], workers=executor, progress=progress, **arguments)
+    of_texts = partial(compare, REFERENCES, SYSTEMS, ["bleu", RATINGS], **arguments)
+    assert of_texts() == of_texts(workers=processes, progress=progress)
     assert progress.fraction == 1.0
     exchange: dict[str, Any] = {"exchange": ["hierarchical", "cell"], "n_resamples": 2000}
     of_runs = partial(compare_runs, REFERENCES, runs_of(2), **exchange)
-    assert of_runs() == of_runs(workers=executor)
+    assert of_runs() == of_runs(workers=processes)
     tuned = partial(tune.tune, tune.Mert(restarts=2), lists, DEV, replications=3)
-    assert tuned().result == tuned(workers=executor).result
+    assert tuned().result == tuned(workers=processes).result
 
 
 COMMANDS = [
@@ -324,14 +295,3 @@ def test_the_commands_take_an_executor(run: Callable[..., Any], monkeypatch: pyt
         ((workers, executor),) = made
         assert (workers.number, executor.tasks > 1) == (2, True), command
         made.clear()
-
-
-def test_executors_that_the_commands_cannot_use_are_one_sentence(run: Callable[..., Any]) -> None:
-    for words, message in (
-        ("compare r a b --workers slurm", "--workers: expected a number of threads, or"),
-        (f"compare r a b --workers {'9' * 5000}", "--workers: expected a number of threads, or"),
-        (f"compare r a b --workers processes:{'9' * 5000}", "expected a number of processes"),
-        ("tune l1 --nbest x --refs y --workers processes", "--workers must be a whole number, got"),
-        ("tune mert --nbest x --refs y --workers processes:0", "--workers processes must be"),
-    ):
-        assert message in run(*words.split()).refusal()

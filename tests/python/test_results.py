@@ -8,17 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reshuffle
 from counts import near_kink
-from reshuffle import (
-    Comparison,
-    InputError,
-    SegmentScores,
-    approximate_randomization,
-    compare,
-    experimentwise_error,
-    metric,
-    score,
-)
+from reshuffle import Comparison, InputError, SegmentScores, approximate_randomization, compare, metric, score
 from reshuffle.data.demo import demo_corpus
 from reshuffle.report import Layout, render
 from reshuffle.report.notes import notes
@@ -78,7 +70,7 @@ def test_alpha_defaults_to_one_minus_the_confidence_level() -> None:
     assert (compared().alpha, compared(confidence_level=0.9).alpha, score(REFERENCES, TWO).alpha) == (0.05, 0.1, None)
     comparison = compared(alpha=0.2)
     assert (comparison.alpha, comparison.confidence_level) == (0.2, 0.95)
-    assert comparison.experimentwise_error == experimentwise_error(0.2, 3)
+    assert comparison.experimentwise_error == reshuffle.experimentwise_error(0.2, 3)
     intervals = [[pair.confidence_interval for pair in each.comparisons] for each in (comparison, compared())]
     assert intervals[0] == intervals[1]
     assert "* adjusted p ≤ 0.2" in render(comparison)

@@ -1,4 +1,4 @@
-"""What reports tell, and what refused commands and calls say, compared with the texts in ``tests/data/told``.
+"""What reports tell, what refused commands and calls say, and what is warned of: the texts in ``tests/data/told``.
 
 After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=1`` and read the diff.
 """
@@ -6,17 +6,26 @@ After an intended change of wording, run the tests with ``RESHUFFLE_UPDATE_DOCS=
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import reshuffle
-from reshuffle import InputError, __version__
+from reshuffle import InputError, InputWarning, __version__
 from reshuffle.cli.main import run
 
-__all__ = ["assert_raises", "assert_refused", "assert_told", "beyond_the_first", "command"]
+__all__ = [
+    "assert_noted",
+    "assert_raises",
+    "assert_refused",
+    "assert_told",
+    "assert_warned",
+    "beyond_the_first",
+    "command",
+]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data/told"
 # The names that an error lists, of which the first will do.
@@ -48,22 +57,42 @@ def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle
     write or change a file: ``$ printf 'text' > name`` and ``$ sed -i 's/old/new/' name``.
     """
     told = []
+    for line, words in commands_of(file, program):
+        told.append(line)
+        if words:
+            outcome = run(*words)
+            *_, error = outcome.err.splitlines()
+            assert (outcome.code, outcome.out) == (2, ""), line
+            assert error.startswith(f"{program}: error: "), line
+            told.append(CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err.strip())))
+    assert_same(file, "\n".join(told))
+
+
+def assert_noted(file: str, run: Callable[..., Any]) -> None:
+    """Each command of the file succeeds, with the notes and warnings that are below it, as refused ones have errors."""
+    told = []
+    for line, words in commands_of(file, "reshuffle"):
+        told.append(line)
+        if words:
+            outcome = run(*words)
+            assert (outcome.code, outcome.out != "") == (0, True), line
+            told += outcome.err.splitlines()
+    assert_same(file, "\n".join(told))
+
+
+def commands_of(file: str, program: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines of commands, with the arguments of the program; files are written and changed on the way."""
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ", "$ sed ")) else []
         if words[1:2] == ["printf"]:
             Path(words[4]).write_text(words[2].replace(r"\n", "\n").replace(r"\t", "\t"), "utf-8")
-            told.append(line)
+            yield line, []
         elif words[1:2] == ["sed"]:
             (_, old, new, _), path = words[3].split("/"), Path(words[4])
             path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-            told.append(line)
+            yield line, []
         elif words:
-            outcome = run(*words[2:])
-            *_, error = outcome.err.splitlines()
-            assert (outcome.code, outcome.out) == (2, ""), line
-            assert error.startswith(f"{program}: error: "), line
-            told += [line, CHOICES.sub("(choose from …)", KNOWN.sub(r"\1, …", outcome.err.strip()))]
-    assert_same(file, "\n".join(told))
+            yield line, words[2:]
 
 
 def assert_raises(file: str, names: Mapping[str, Any]) -> None:
@@ -77,6 +106,23 @@ def assert_raises(file: str, names: Mapping[str, Any]) -> None:
             with pytest.raises((InputError, TypeError, AttributeError, MemoryError)) as raised:
                 eval(line[4:], {"reshuffle": reshuffle, **names})
             told += [line, KNOWN.sub(r"\1, …", f"{raised.type.__name__}: {raised.value}")]
+    assert_same(file, "\n".join(told))
+
+
+def assert_warned(file: str, names: Mapping[str, Any]) -> None:
+    """Each expression of the file, about these names and the package, gives the warnings that are below it, or none.
+
+    Each warning points to the line that called the package. A new expression is a line that begins with ``>>>``.
+    """
+    told = []
+    for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
+        if line.startswith(">>> "):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                eval(compile(line[4:], names["__file__"], "eval"), {"reshuffle": reshuffle, **names})
+            assert all(issubclass(each.category, InputWarning) for each in caught), line
+            assert {each.filename for each in caught} <= {names["__file__"]}, line
+            told += [line, *(str(each.message) for each in caught)]
     assert_same(file, "\n".join(told))
 
 
