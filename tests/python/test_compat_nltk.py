@@ -21,7 +21,7 @@ from nltk.translate import bleu_score, chrf_score, gleu_score, meteor_score, nis
 from nltk.translate.bleu_score import SmoothingFunction
 
 from budgets import budget
-from reshuffle import InputError, compat, metric
+from reshuffle import compat, metric
 from reshuffle.compat import nltk as dropin
 from reshuffle.compat.nltk.smoothing import keywords
 from texts import ASSIGNED
@@ -356,22 +356,6 @@ def test_the_modules_have_the_functions_and_parameters_of_nltk(name: str) -> Non
 
 
 # --- counts of tokens
-
-
-@pytest.mark.parametrize(
-    ("options", "references", "hypotheses", "message"),
-    [
-        ({}, [["a"]], [["a"]], "tokens can be counted by bleu or sentbleu with tokenize='none'"),
-        ({"tokenize": "none"}, [], [["a"]], "1"),
-        ({"tokenize": "none"}, [], [], "segments"),
-        ({"tokenize": "none"}, [[]], [["a"]], "segment 1"),
-    ],
-)
-def test_tokens_are_counted_by_metrics_of_words_alone(
-    options: dict[str, Any], references: Any, hypotheses: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        metric("bleu", **options).counted_tokens(references, hypotheses)
 
 
 def test_counts_of_tokens_are_those_of_lines() -> None:

@@ -26,9 +26,7 @@ from reshuffle import (
     metric,
 )
 from reshuffle.inference.intervals import INTERVALS, between
-from reshuffle.resampling import CountSample, Replicates
 from reshuffle.results import SignificanceResult, clopper_pearson
-from reshuffle.settings import Resampling
 
 MEAN = Formula("mean", lambda totals: totals[..., 0] / totals[..., 1])
 
@@ -45,39 +43,6 @@ def test_differences_that_differ_only_by_rounding_are_ties() -> None:
     assert exact == result.pvalue
     lost = (np.abs(known(result.null_distribution)) >= abs(result.statistic)).mean()
     assert lost < exact - 0.05, "without the tolerance of the threshold these ties would be lost"
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_bootstrap_tests_follow_their_definitions(alternative: str) -> None:
-    rng = np.random.default_rng(2)
-    a, b = as_counts(rng.integers(0, 20, 60)), as_counts(rng.integers(0, 18, 60))
-    n, seed = 2000, 6
-    d = float(MEAN.score(a.sum(axis=0)) - MEAN.score(b.sum(axis=0)))
-    replicates = Replicates([CountSample.from_counts(MEAN, np.stack([a, b]))], Resampling(n, seed))
-    drawn: Any = np.subtract(*replicates.draws[0])
-    # 60 times the differences are whole numbers, so that ties are exact.
-    whole, of_sample = np.rint(60 * drawn), round(60 * d)
-    centred = whole - of_sample
-    below, above = (whole <= 0).sum(), (whole >= 0).sum()
-    expected = {
-        "bootstrap": {
-            "two-sided": (np.abs(centred) >= abs(of_sample)).sum(),
-            "greater": (centred >= of_sample).sum(),
-            "less": (centred <= of_sample).sum(),
-        }[alternative],
-        "bootstrap-percentile": {"two-sided": min(below, above), "greater": below, "less": above}[alternative],
-        "paired-bootstrap": {"two-sided": below if d > 0 else above, "greater": below, "less": above}[alternative],
-    }
-    if alternative == "two-sided":
-        expected["bootstrap-shift"] = (np.abs(drawn) - np.abs(drawn).mean() >= abs(d)).sum()
-    options: dict[str, Any] = {"alternative": alternative, "n_resamples": n, "seed": seed}
-    for name, c in expected.items():
-        result = bootstrap_test(a, b, MEAN, test=name, keep_null_distribution=True, **options)
-        assert c == result.exceedances
-        assert 1 + (name == "bootstrap-percentile" and alternative == "two-sided") == result.tails
-        assert min(1, result.tails * (c + 1) / (n + 1)) == result.pvalue
-        assert ((drawn > 0).sum(), (drawn == 0).sum()) == (result.wins, result.ties)
-        np.testing.assert_array_equal(drawn - d, result.null_distribution)
 
 
 @pytest.mark.parametrize("documents", [None, range(100)])

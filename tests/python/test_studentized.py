@@ -576,18 +576,6 @@ def test_step_down_adjustments_equal_the_definition(
         assert (same.test.pvalue, same.test.adjusted_pvalue) == (1, 1)
 
 
-def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
-    references = [f"{word} b c {n}" for n, word in enumerate("abcdefgh")]
-    systems = {"x": references, "y": [line.upper() if n % 3 else line for n, line in enumerate(references)]}
-    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
-    comparison = compare(references, systems, ["chrf", share], test="ar-studentized", **options)
-    of_chrf, of_share = (pair.test for pair in comparison.comparisons)
-    (alone,) = compare(references, systems, share, test="ar", **options).comparisons
-    assert (of_chrf.test, of_share.test, of_share.pvalue) == ("ar-studentized", "ar", alone.test.pvalue)
-    assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)
-
-
 # Errors.
 
 

@@ -266,36 +266,6 @@ def test_strata_do_not_change_shuffles() -> None:
     ]
 
 
-FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca", "jackknife"]
-
-
-def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
-    corpus = demo_corpus()
-    references = list(corpus.references[0][:30])
-    systems = {name: list(corpus.systems[name][:30]) for name in ("tuned", "larger")}
-
-    def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
-        return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
-
-    lengths = {
-        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references, strict=True)])
-        for name, lines in systems.items()
-    }
-    counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
-    strata, documents = [i * i % 5 for i in range(30)], [i // 2 for i in range(30)]
-    cases: list[dict[str, Any]] = [{"strata": strata}]
-    cases += [{"documents": documents, "strata": [strata[d] for d in documents]}]
-    for units in cases:
-        for test, interval in (*(("bootstrap", name) for name in FROM_DRAWS), ("ar", "percentile")):
-            ours, native = (
-                compare([references], systems, m, test=test, interval=interval, n_resamples=40, **units)
-                for m in (CorpusFunction("function", ratio), counts)
-            )
-            for one, other in zip(ours.comparisons, native.comparisons, strict=True):
-                assert one.test.exceedances == other.test.exceedances
-                assert one.confidence_interval == other.confidence_interval
-
-
 def test_drawn_texts_keep_their_order() -> None:
     seen = []
 
