@@ -414,7 +414,7 @@ HOOKS: dict[str, dict[str, Callable[..., Any]]] = {
         "_get_closest_ref_len": lambda self, hyp_len, ref_lens: max(ref_lens, default=3),
         "_compute_score_from_stats": lambda self, stats: BLEU._compute_score_from_stats(self, [2 * n for n in stats]),
         "_aggregate_and_compute": lambda self, stats: BLEU._compute_score_from_stats(self, stats[0]),
-        "_cache_references": lambda self, references: EXTRACT_ORIGINAL_CACHE(self, [c[::-1] for c in references]),
+        "_cache_references": lambda self, references: Metric._cache_references(self, [c[::-1] for c in references]),
         "_extract_corpus_statistics": lambda self, hyps, refs: [[1, 2] + [1] * (2 * self.max_ngram_order)] * 2,
     },
     "CHRF": {
@@ -434,10 +434,6 @@ HOOKS: dict[str, dict[str, Callable[..., Any]]] = {
         "_compute_score_from_stats": lambda self, stats: TER._compute_score_from_stats(self, [2 * n for n in stats]),
     },
 }
-
-
-def EXTRACT_ORIGINAL_CACHE(metric: Any, references: Any) -> Any:  # noqa: N802
-    return Metric._cache_references(metric, references)
 
 
 HOOK_CASES = [(name, hook) for name, hooks in HOOKS.items() for hook in hooks]

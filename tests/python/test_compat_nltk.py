@@ -82,10 +82,6 @@ class Doubled(SmoothingFunction):  # type: ignore[misc] # NLTK has no types
         return [2 * p for p in super().method1(p_n)]
 
 
-def by_arguments(p_n: Any, references: Any, hypothesis: Any, hyp_len: int) -> Any:
-    return [*p_n[:1], len(references) / (1 + len(hypothesis) + hyp_len)]
-
-
 @st.composite
 def smoothings(draw: st.DrawFn) -> Any:
     number = draw(st.sampled_from([None, *range(8), "own", "override", "partial"]))
@@ -95,7 +91,10 @@ def smoothings(draw: st.DrawFn) -> Any:
         options: dict[str, Any] = draw(st.sampled_from([{}, {"epsilon": 0.3}, {"epsilon": 0}, {"k": 2}, {"alpha": 1}]))
         return getattr(SmoothingFunction(**options), f"method{number}")
     return {
-        "own": by_arguments,
+        "own": lambda p_n, references, hypothesis, hyp_len: [
+            *p_n[:1],
+            len(references) / (1 + len(hypothesis) + hyp_len),
+        ],
         "override": Doubled().method1,
         "partial": lambda p, **_: SmoothingFunction().method2(p),
     }[number]

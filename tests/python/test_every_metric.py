@@ -55,11 +55,6 @@ from reshuffle.validate import LARGEST_SCORE, SMALLEST_SCORE
 from texts import Columns, corpora
 from told import assert_raises
 
-
-def shown_name(value: Any) -> str:
-    return value if isinstance(value, str) else str(value.name)
-
-
 AnyMetric: TypeAlias = "NativeMetric | SegmentScores | FromCounts | CorpusFunction | OwnTexts"
 Texts: TypeAlias = "tuple[list[str], dict[str, list[str]]]"
 
@@ -381,7 +376,7 @@ def test_options_with_the_same_name_have_the_same_kind() -> None:
 REAL = [(spec.name, option) for spec in _core.metrics() for option in spec.options if option.kind == "real"]
 
 
-@pytest.mark.parametrize(("name", "option"), REAL, ids=shown_name)
+@pytest.mark.parametrize(("name", "option"), REAL, ids=lambda value: getattr(value, "name", value))
 def test_options_at_the_ends_of_their_ranges_give_finite_scores(name: str, option: _core.OptionSpec) -> None:
     spec = next(spec for spec in metric_specs() if spec.name == name)
     choices: dict[str, list[Any]] = {o.name: [o.default] for o in spec.options if o.choices and not o.several}
@@ -558,17 +553,13 @@ def test_f_is_the_weighted_harmonic_mean_of_precision_and_recall(rows: list[tupl
 # --- Functions of texts
 
 
-def by_sacrebleu(hypotheses: list[str], references: list[list[str | None]]) -> float:
-    """sacrebleu 2.6.0: BLEU().corpus_score(hypotheses, references).score."""
-    return float(SacreBLEU(force=True).corpus_score(hypotheses, references).score)
-
-
 @pytest.mark.parametrize("test", OF_ALL_METRICS)
 def test_a_function_of_texts_has_the_same_p_values_as_the_native_metric(test: str) -> None:
     reference, systems = texts("bleu")
     second = [line if i % 3 else None for i, line in enumerate(reversed(reference))]
     columns: list[list[str | None]] = [[*reference], second]
-    function = CorpusFunction("sacreBLEU", by_sacrebleu)
+    # sacrebleu 2.6.0
+    function = CorpusFunction("sacreBLEU", lambda h, r: float(SacreBLEU(force=True).corpus_score(h, r).score))
     used = TESTS[test].for_texts or test
     ours, native = (
         compare(columns, systems, m, test=name, n_resamples=20, seed=3, all_pairs=True)

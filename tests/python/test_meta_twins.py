@@ -259,17 +259,14 @@ def matrices(draw: st.DrawFn) -> tuple[Scores, Scores]:
     return x, y
 
 
-COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
-
-
 @given(matrices(), st.sampled_from(["none", "sys", "item"]), st.booleans())
 def test_values_of_cells_equal_their_definitions_group_by_group(
     cells: tuple[Scores, Scores], grouping: str, higher: bool
 ) -> None:
     x, y = cells
     test_set = JudgedSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
-    result = meta.segments(test_set, coefficients=COEFFICIENTS, groupings=grouping, **QUIET)
-    for name in COEFFICIENTS:
+    result = meta.segments(test_set, coefficients=SEGMENT_COEFFICIENTS, groupings=grouping, **QUIET)
+    for name in SEGMENT_COEFFICIENTS:
         found = value(result, coefficient=name)
         assert found.value == pytest.approx(agreement(x, y, (grouping, name)), abs=1e-12, nan_ok=True)
         assert (found.reason is None) == (not math.isnan(found.value))

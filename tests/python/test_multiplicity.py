@@ -622,21 +622,14 @@ def t_in_loops(values: Values, means: Values, strata: list[int] | None = None) -
     return np.array([abs(means[y] - means[x]) / error for x, y in combinations(range(k), 2)]), df
 
 
-def p_of_pairs(comparison: Comparison) -> Values:
-    return np.array([pair.test.pvalue for pair in comparison.comparisons])
-
-
-def adjusted_of_pairs(comparison: Comparison) -> Values:
-    return np.array([pair.test.adjusted_pvalue for pair in comparison.comparisons])
-
-
 def check(comparison: Comparison, scheffe: Comparison, t: Values, df: int, k: int) -> None:
-    assert np.allclose(p_of_pairs(comparison), 2 * scipy.stats.t.sf(t, df), rtol=1e-8, atol=0)
+    p, of_tukey, of_scheffe = map(np.array, (pvalues(comparison), adjusted(comparison), adjusted(scheffe)))
+    assert np.allclose(p, 2 * scipy.stats.t.sf(t, df), rtol=1e-8, atol=0)
     expected = scipy.stats.studentized_range.sf(math.sqrt(2) * t, k, df)
-    assert np.allclose(adjusted_of_pairs(comparison), expected, rtol=1e-7, atol=1e-10)
-    assert np.allclose(adjusted_of_pairs(scheffe), scipy.stats.f.sf(t**2 / (k - 1), k - 1, df), rtol=1e-8, atol=0)
-    assert (p_of_pairs(comparison) <= adjusted_of_pairs(comparison)).all()
-    assert (adjusted_of_pairs(comparison) <= adjusted_of_pairs(scheffe) + 1e-12).all()
+    assert np.allclose(of_tukey, expected, rtol=1e-7, atol=1e-10)
+    assert np.allclose(of_scheffe, scipy.stats.f.sf(t**2 / (k - 1), k - 1, df), rtol=1e-8, atol=0)
+    assert (p <= of_tukey).all()
+    assert (of_tukey <= of_scheffe + 1e-12).all()
 
 
 @settings(max_examples=budget(8), deadline=None)

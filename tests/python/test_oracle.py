@@ -231,11 +231,10 @@ def test_others_keep_their_digits_beside_an_entry_with_nearly_all_probability(ga
 
 
 @pytest.fixture(scope="module")
-def small(data: Path) -> NBest:
+def small(dev: tuple[NBest, list[str]]) -> NBest:
     """The first twelve entries of twelve sentences."""
-    lists = read_nbest(data / "kbest-wmt11-de-en/dev.nbest.gz")
-    rows = [row for first in lists.offsets[:12] for row in range(first, first + 12)]
-    return lists.selected(rows)
+    rows = [row for first in dev[0].offsets[:12] for row in range(first, first + 12)]
+    return dev[0].selected(rows)
 
 
 def test_any_number_of_threads_gives_the_same_bytes(small: NBest) -> None:
@@ -255,11 +254,8 @@ def test_a_long_list_is_divided_among_threads() -> None:
         assert found.utilities[row] == pytest.approx(scores.mean(), rel=1e-12)
 
 
-def test_references_score_the_chosen_and_the_preferred_entries(data: Path) -> None:
-    folder = data / "kbest-wmt11-de-en"
-    every = read_nbest(folder / "dev.nbest.gz")
-    lists = every.selected(range(every.offsets[150]))
-    references = (folder / "dev.ref").read_text(encoding="utf-8").splitlines()[:150]
+def test_references_score_the_chosen_and_the_preferred_entries(dev: tuple[NBest, list[str]]) -> None:
+    lists, references = dev[0].selected(range(dev[0].offsets[150])), dev[1][:150]
     bleu = metric("bleu", tokenize="none")
     found = mbr(lists, references=references, metrics=[bleu, "ter"])
     scores = {(each.choice, each.metric): each.score for each in found.result.tables["scores"]}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import reshuffle
 from budgets import budget
-from known import ends
+from known import ends, known
 from reshuffle import CountsFile, CountsWriter, FromCounts, InputError, metric, open_counts, save_counts
 from reshuffle import counts as counting
 from reshuffle._core import Counts, Resampler, Sums
@@ -43,17 +43,13 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> CountsFile:
     return open_counts(path)
 
 
-def ids_of(counts: CountsFile) -> tuple[Any, ...]:
-    return tuple(None if ids is None else ids.tolist() for ids in (counts.documents, counts.strata))
-
-
 # What a file holds.
 
 
 def test_a_file_has_the_counts_and_what_they_are(stored: CountsFile) -> None:
     assert stored.systems == tuple(CORPUS.systems)
     assert (stored.n_segments, stored.n_references, stored.version) == (CORPUS.n_segments, "1", reshuffle.__version__)
-    assert ids_of(stored) == (DOCUMENTS, STRATA)
+    assert [known(ids).tolist() for ids in (stored.documents, stored.strata)] == [DOCUMENTS, STRATA]
     for name, found in zip(METRICS, stored, strict=True):
         expected = metric(name).suff_stats(CORPUS.references, CORPUS.systems)
         assert np.array_equal(found.array, expected)

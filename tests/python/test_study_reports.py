@@ -25,7 +25,7 @@ from reshuffle.report.studies.agreement import pooled
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import DomainBand, PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
-from test_run_reports import made as made_runs
+from test_run_reports import RESULTS as RUNS
 from told import assert_raises, assert_refused, assert_told, beyond_the_first
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
@@ -120,7 +120,12 @@ def test_a_result_displays_itself_or_says_why_not_and_damaged_ones_are_named() -
     assert result._repr_html_().count("<table") == 1
     results = {"one": result, "several": several()}
     changed = {"unknown": replace(result, study="type2"), "without": replace(result, tables={"rates": result.rates})}
-    names = {"damaged": damaged, "runs": made_runs()}
+    names = {
+        "damaged": damaged,
+        "runs": RUNS["example"](),
+        "one_system": RUNS["one system"](),
+        "pairs": RUNS["all pairs"](),
+    }
     assert_raises("python_errors_of_study_results", {**results, **changed, **names})
 
 

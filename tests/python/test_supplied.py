@@ -190,12 +190,6 @@ def test_indices_of_a_seed_give_the_intervals_of_the_seed(scored_by: Any, b: Any
     assert error(n_resamples=500, seed=9) == error(indices=in_blocks(indices, 100))
 
 
-def few_values(seed: int, segments: int) -> tuple[Arrays, Arrays]:
-    """Counts of two systems that tie in many replicates."""
-    rng = np.random.default_rng(seed)
-    return tuple(rng.integers(0, 3, size=(2, segments, 1)))
-
-
 def total(totals: Arrays) -> Arrays:
     """A metric whose ties are exact in floating point."""
     return totals[..., 0] / 1.0
@@ -220,8 +214,8 @@ EXTREME: dict[str, Callable[[Any, Any, Any], Any]] = {
 def test_pvalues_are_those_of_swapping_and_drawing(
     seed: int, segments: int, n: int, alternative: Any, ties: Any, threads: int
 ) -> None:
-    a, b = few_values(seed, segments)
     rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 3, size=(2, segments, 1))  # which tie in many replicates
     masks, indices = rng.integers(2, size=(n, segments), dtype=bool), rng.integers(0, segments, size=(n, segments + 3))
     at_least = np.greater_equal if ties == ">=" else np.greater
     d = int((a - b).sum())
