@@ -70,8 +70,7 @@ OPTIONS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         },
     ),
     "TER": st.fixed_dictionaries(
-        {},
-        optional=dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), st.booleans()),
+        {}, optional=dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), st.booleans())
     ),
 }
 
@@ -386,9 +385,6 @@ def test_a_hundred_lines_that_look_tokenized_are_reported_by_sacrebleu_in_its_wo
         assert len(expected.log) == (3 if n >= 100 and not force else 0)
 
 
-# --- warnings of our own
-
-
 def test_truncation_is_as_in_sacrebleu_with_a_warning_that_points_to_the_caller() -> None:
     for metric in (ours.BLEU(), ours.TER(), ours.CHRF()):
         with pytest.warns(InputWarning, match="there are 3 hypotheses and 2 segments with references") as caught:
@@ -549,9 +545,6 @@ CHANGED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("use", CHANGED.values(), ids=CHANGED)
 def test_changed_classes_and_tokenizers_are_honoured(use: Callable[[Any], Any]) -> None:
     assert_same(lambda classes: outcome(lambda: use(classes)))
-
-
-# --- tokenizers of users
 
 
 class Splitter:

@@ -354,9 +354,6 @@ def test_the_modules_have_the_functions_and_parameters_of_nltk(name: str) -> Non
         assert [(p.name, p.kind, repr(p.default)) for p in ours] == [(p.name, p.kind, repr(p.default)) for p in theirs]
 
 
-# --- counts of tokens
-
-
 def test_counts_of_tokens_are_those_of_lines() -> None:
     bleu = metric("sentbleu", tokenize="none")
 

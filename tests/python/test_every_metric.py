@@ -587,9 +587,6 @@ def test_a_function_may_modify_its_arguments() -> None:
     assert tidy == untidy
 
 
-# --- Digits of means
-
-
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=40))
 def test_a_mean_has_only_the_decimals_that_the_resolution_determines(pairs: list[tuple[float, float]]) -> None:
     columns = {name: list(column) for name, column in zip("ab", zip(*pairs, strict=True), strict=True)}
@@ -677,9 +674,6 @@ def test_both_arrays_share_one_resolution_and_sums_are_exact() -> None:
     # Two segments differ, so there are four patterns; two of them give the observed difference or its opposite.
     assert approximate_randomization([0.7, 0.1, 0.5], [0.4, 0.1, 0.2], scheme="exact").pvalue == 0.5
     assert "resolution:10^-3|" in approximate_randomization([1, 2, 3], [0.125, 2, 3]).signature
-
-
-# --- Columns of references
 
 
 def test_flat_references_are_one_column_in_every_function() -> None:

@@ -75,9 +75,6 @@ def estimate_of(m: Metric, counts: Counts, n: int = 500, seed: int = 7, *, of_pa
     return Estimate(replicates, 0, 0, 1 if of_pair else None)
 
 
-# --- Gradients
-
-
 def test_finite_differences_do_not_step_to_a_count_of_0() -> None:
     # log 0 and 1/0 would be refused as not finite.
     logarithm = Formula("log", lambda totals: np.log(totals[..., 0]) / totals[..., 1])

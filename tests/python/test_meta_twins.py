@@ -80,8 +80,7 @@ SEGMENT_COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23"
 
 # Every unit and every grouping; test_meta_resampling compares the core's values for all of them together.
 @pytest.mark.parametrize(
-    ("unit", "grouping"),
-    [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")],
+    ("unit", "grouping"), [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")]
 )
 def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
     seed = {"both": 0, "inputs": 1, "systems": 2}[unit]

@@ -321,9 +321,6 @@ def test_paraphrases_that_are_found_twice_are_not_certain(tmp_path: Path, entrie
     assert ours.suff_stats([["b"]], [["a"]])[0, 0, -2:].tolist() == [1 if len(entries) == 1 else 0] * 2
 
 
-# Bad input.
-
-
 def test_modules_may_be_written_as_on_the_command_line() -> None:
     written, listed = (metric("meteor", modules=modules) for modules in ("exact,stem", ("exact", "stem")))
     assert written.signature() == listed.signature()
@@ -358,11 +355,7 @@ def printed_by_meteor(jar: Path, folder: Path, texts: Sequence[Sequence[str]], *
     return [twin.without_perfect_chunk([int(float(x)) for x in line.split()]) for line in done.stdout.splitlines()]
 
 
-ODD = [
-    *"-'\",.;:!?()[]&%$/_",
-    *"-- `` '' … — – “ ’ U.S. Mr. e.g. 3,000 3.14".split(),
-    "No. 5",
-]
+ODD = [*"-'\",.;:!?()[]&%$/_", *"-- `` '' … — – “ ’ U.S. Mr. e.g. 3,000 3.14".split(), "No. 5"]
 ODD += ["\0", "\x01", "\x0b", "x\x0b", "\x1f", "\xa0"]
 ODD += ["state-of-the-art", "don't", "dogs'", "naïve", "Straße", "ДА", "İ", "big", "large", "car", "automobile", "x."]
 

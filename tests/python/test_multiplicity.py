@@ -471,9 +471,6 @@ def test_impossible_families_and_adjustments_are_refused() -> None:
     assert_raises("python_errors_of_adjusted_by_default", globals())
 
 
-# --- What reports say
-
-
 # --- Simultaneous intervals: their definition, and the stars beside them
 
 

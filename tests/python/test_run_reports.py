@@ -17,7 +17,6 @@ from known import known
 from reshuffle import SegmentScores, compare_runs, read_html, read_json
 from reshuffle.inference.run_variation import variance_test
 from reshuffle.report import Layout, Terminal, render
-from reshuffle.report.plots import file_of
 from reshuffle.report.studies import report_of
 from reshuffle.report.studies.run_sentences import answers, conclusions, notes
 from reshuffle.report.wording import MAX_NAMED, spelled
@@ -326,9 +325,6 @@ def test_a_terminal_shows_the_answer_and_where_the_rest_is(name: str) -> None:
     assert "Median" not in text
 
 
-# --- Formats
-
-
 def test_the_latex_table_has_scores_and_tests_and_the_nulls_in_the_caption() -> None:
     code = "\n".join(line for line in made().render("latex").splitlines() if not line.startswith("%"))
     assert_told("runs.tex", {"example": code})
@@ -341,9 +337,6 @@ def test_lines_between_systems_of_a_metric_spare_its_name() -> None:
     assert "table.hline(start: 1, stroke: 0.3pt)" in typst
 
 
-# --- Saved results
-
-
 def test_pages_and_mappings_of_other_types_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reshuffle.report.studies.page.find_spec", lambda name: None)  # no figures, which take long
     result = made()
@@ -353,26 +346,6 @@ def test_pages_and_mappings_of_other_types_are_read_back(monkeypatch: pytest.Mon
 
 
 # --- Figures
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("runs", "one run"),
-        ("observed", "one run"),
-        ("histogram", "many runs"),
-        *((kind, "all pairs") for kind in report_of("runs").figures),
-    ],
-)
-def test_every_figure_is_drawn(kind: str, name: str) -> None:
-    """Twice alike, on one of the results."""
-    result = RESULTS[name]()
-    figure = report_of("runs").figures[kind]
-    for chosen in figure.choices(result)[:1]:
-        drawn = [file_of(getattr(result.plot, kind)(**chosen).figure, "svg") for _ in range(1 + (name == "all pairs"))]
-        assert drawn[0].startswith(b"<?xml")
-        assert drawn[0] == drawn[-1]
-    assert figure.choices(result) or (kind == "observed" and not result.observed)
 
 
 def test_runs_are_points_with_their_deviations_and_observed_differences_have_ranges_and_shares() -> None:

@@ -457,9 +457,6 @@ def test_the_largest_sums_do_not_overflow(case: str) -> None:
         approximate_randomization(a * 2 * factor, b, m, test="ar-studentized", n_resamples=300)
 
 
-# The same bytes.
-
-
 def test_threads_and_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     for case in ("bleu", "chrf", "ter", "callable"):
@@ -574,9 +571,6 @@ def test_step_down_adjustments_equal_the_definition(
         assert {c.test.test for c in comparisons} == {"ar" if key == "text" else "ar-studentized"}
         same = next(c for c in comparisons if {c.system, c.baseline} == {"c", "d"})
         assert (same.test.pvalue, same.test.adjusted_pvalue) == (1, 1)
-
-
-# Errors.
 
 
 def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,9 +89,6 @@ def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
             assert row.errors == sum(g >= row.threshold for g in no) + sum(g < row.threshold for g in yes)
 
 
-# --- The agreement of two columns
-
-
 def test_agreement_by_hand() -> None:
     better = np.array([1, 1, 1, 1, 1, -1], dtype=np.int8)
     first = Decisions("BLEU", "ar", np.array([0.01, 0.02, 0.03, 0.2, 0.04, 0.6]), better)

@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 from budgets import budget
 from known import known
-from reshuffle import (
-    BesagClifford,
-    Formula,
-    _core,
-    approximate_randomization,
-    bootstrap_test,
-    derive_seed,
-    metric,
-)
+from reshuffle import BesagClifford, Formula, _core, approximate_randomization, bootstrap_test, derive_seed, metric
 from reshuffle.execution import Execution
 from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
@@ -241,10 +233,7 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
 
 @settings(max_examples=budget(40))
 @given(
-    BOTH,
-    st.sampled_from([1, 20, 99, 513, 1500]),
-    st.integers(1, 60),
-    st.sampled_from(["two-sided", "better", "worse"]),
+    BOTH, st.sampled_from([1, 20, 99, 513, 1500]), st.integers(1, 60), st.sampled_from(["two-sided", "better", "worse"])
 )
 def test_stopped_tests_equal_public_tests(
     made: tuple[Experiment, Twin], n: int, exceedances: int, alternative: str

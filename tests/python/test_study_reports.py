@@ -129,9 +129,6 @@ def test_a_result_displays_itself_or_says_why_not_and_damaged_ones_are_named() -
     assert_raises("python_errors_of_study_results", {**results, **changed, **names})
 
 
-# --- Saved studies
-
-
 def test_keys_of_a_later_version_are_ignored() -> None:
     document = json.loads(made().render("json"))
     assert read_json(json.dumps(document | {"of a later version": [{"x": 1}]})) == made()
@@ -222,9 +219,6 @@ def test_figures_show_the_records() -> None:
     assert len(rows) == 8 * 7 // 2
     assert sorted(text.get_text() for text in ax.texts) == sorted(f"{100 * row.agreement:.0f}" for row in rows)
     assert [label.get_text().split("  ")[0] for label in ax.get_yticklabels()][:2] == ["BLEU, ar", "BLEU, bootstrap"]
-
-
-# --- The command line
 
 
 def test_bands_of_several_parts_are_pooled() -> None:

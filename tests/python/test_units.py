@@ -343,9 +343,6 @@ def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -
     assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
 
 
-# --- What documents and strata are not for
-
-
 TEXTS: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
 COUNTS = random_counts(1, 2, 5)[0]
 RATING = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
@@ -355,9 +352,6 @@ def test_what_documents_and_strata_are_not_for_is_refused() -> None:
     assert_raises("python_errors_of_units", globals())
     with pytest.raises(InputError, match="values: expected a number for each segment: could not convert"):
         intraclass_correlation(["a", "b", "c"], [1, 2, 2])
-
-
-# --- Reports
 
 
 def test_results_have_the_unit_the_strata_and_the_intraclass_correlation() -> None:
