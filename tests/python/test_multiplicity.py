@@ -268,6 +268,23 @@ def test_families_over_metrics_are_the_same_for_any_number_of_threads_and_batche
         assert expected == [values.tobytes() for values in found]
 
 
+def test_max_t_makes_a_second_pass_only_if_the_statistics_need_too_much_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [f"a{i} b{i} c{i}" for i in range(12)]
+    systems = {"x": lines, **{f"y{m}": [line if i % m else "z" for i, line in enumerate(lines)] for m in (2, 3)}}
+    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
+    found = []
+    # The statistics of 60 shuffles of two pairs.
+    for kept, passes in ((120, 1), (119, 2)):
+        monkeypatch.setattr(module, "STATISTICS_TO_KEEP", kept)
+        comparison = compare(lines, systems, share, test="ar", adjust="maxt", n_resamples=60, interval=None)
+        # Three scores, then the passes of 60 shuffles, each with two pairs of systems.
+        assert comparison.metrics[0].evaluations == 3 + passes * 60 * 2 * 2
+        found.append([pair.test for pair in comparison.comparisons])
+    assert found[0] == found[1]
+
+
 # The adjustments of each test.
 SUPPORTED = {
     test.name: [each.name for each in ADJUSTMENTS.values() if each.name in test.step_down or not each.from_replicates]
