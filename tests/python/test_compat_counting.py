@@ -70,8 +70,7 @@ OPTIONS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         },
     ),
     "TER": st.fixed_dictionaries(
-        {},
-        optional=dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), st.booleans()),
+        {}, optional=dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), st.booleans())
     ),
 }
 
@@ -386,9 +385,6 @@ def test_a_hundred_lines_that_look_tokenized_are_reported_by_sacrebleu_in_its_wo
         assert len(expected.log) == (3 if n >= 100 and not force else 0)
 
 
-# --- warnings of our own
-
-
 def test_truncation_is_as_in_sacrebleu_with_a_warning_that_points_to_the_caller() -> None:
     for metric in (ours.BLEU(), ours.TER(), ours.CHRF()):
         with pytest.warns(InputWarning, match="there are 3 hypotheses and 2 segments with references") as caught:
@@ -414,7 +410,7 @@ HOOKS: dict[str, dict[str, Callable[..., Any]]] = {
         "_get_closest_ref_len": lambda self, hyp_len, ref_lens: max(ref_lens, default=3),
         "_compute_score_from_stats": lambda self, stats: BLEU._compute_score_from_stats(self, [2 * n for n in stats]),
         "_aggregate_and_compute": lambda self, stats: BLEU._compute_score_from_stats(self, stats[0]),
-        "_cache_references": lambda self, references: EXTRACT_ORIGINAL_CACHE(self, [c[::-1] for c in references]),
+        "_cache_references": lambda self, references: Metric._cache_references(self, [c[::-1] for c in references]),
         "_extract_corpus_statistics": lambda self, hyps, refs: [[1, 2] + [1] * (2 * self.max_ngram_order)] * 2,
     },
     "CHRF": {
@@ -434,10 +430,6 @@ HOOKS: dict[str, dict[str, Callable[..., Any]]] = {
         "_compute_score_from_stats": lambda self, stats: TER._compute_score_from_stats(self, [2 * n for n in stats]),
     },
 }
-
-
-def EXTRACT_ORIGINAL_CACHE(metric: Any, references: Any) -> Any:  # noqa: N802
-    return Metric._cache_references(metric, references)
 
 
 HOOK_CASES = [(name, hook) for name, hooks in HOOKS.items() for hook in hooks]
@@ -553,9 +545,6 @@ CHANGED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("use", CHANGED.values(), ids=CHANGED)
 def test_changed_classes_and_tokenizers_are_honoured(use: Callable[[Any], Any]) -> None:
     assert_same(lambda classes: outcome(lambda: use(classes)))
-
-
-# --- tokenizers of users
 
 
 class Splitter:

@@ -496,9 +496,6 @@ def test_ranks_equal_those_of_a_slow_twin(groups: list[list[tuple[int, int]]]) -
     assert np.column_stack([*found]).tolist() == slow_ranks([own.tolist() for own in scores], segments, [1, -1])
 
 
-# Errors.
-
-
 def test_errors_are_one_sentence(small: list[str], multeval: Program) -> None:
     write_lines("short", ["a"])
     for name in ("folder", "mine"):

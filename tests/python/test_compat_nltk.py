@@ -21,7 +21,7 @@ from nltk.translate import bleu_score, chrf_score, gleu_score, meteor_score, nis
 from nltk.translate.bleu_score import SmoothingFunction
 
 from budgets import budget
-from reshuffle import InputError, compat, metric
+from reshuffle import compat, metric
 from reshuffle.compat import nltk as dropin
 from reshuffle.compat.nltk.smoothing import keywords
 from texts import ASSIGNED
@@ -82,10 +82,6 @@ class Doubled(SmoothingFunction):  # type: ignore[misc] # NLTK has no types
         return [2 * p for p in super().method1(p_n)]
 
 
-def by_arguments(p_n: Any, references: Any, hypothesis: Any, hyp_len: int) -> Any:
-    return [*p_n[:1], len(references) / (1 + len(hypothesis) + hyp_len)]
-
-
 @st.composite
 def smoothings(draw: st.DrawFn) -> Any:
     number = draw(st.sampled_from([None, *range(8), "own", "override", "partial"]))
@@ -95,7 +91,10 @@ def smoothings(draw: st.DrawFn) -> Any:
         options: dict[str, Any] = draw(st.sampled_from([{}, {"epsilon": 0.3}, {"epsilon": 0}, {"k": 2}, {"alpha": 1}]))
         return getattr(SmoothingFunction(**options), f"method{number}")
     return {
-        "own": by_arguments,
+        "own": lambda p_n, references, hypothesis, hyp_len: [
+            *p_n[:1],
+            len(references) / (1 + len(hypothesis) + hyp_len),
+        ],
         "override": Doubled().method1,
         "partial": lambda p, **_: SmoothingFunction().method2(p),
     }[number]
@@ -353,25 +352,6 @@ def test_the_modules_have_the_functions_and_parameters_of_nltk(name: str) -> Non
         ours = inspect.signature(getattr(module, key)).parameters.values()
         theirs = inspect.signature(value).parameters.values()
         assert [(p.name, p.kind, repr(p.default)) for p in ours] == [(p.name, p.kind, repr(p.default)) for p in theirs]
-
-
-# --- counts of tokens
-
-
-@pytest.mark.parametrize(
-    ("options", "references", "hypotheses", "message"),
-    [
-        ({}, [["a"]], [["a"]], "tokens can be counted by bleu or sentbleu with tokenize='none'"),
-        ({"tokenize": "none"}, [], [["a"]], "1"),
-        ({"tokenize": "none"}, [], [], "segments"),
-        ({"tokenize": "none"}, [[]], [["a"]], "segment 1"),
-    ],
-)
-def test_tokens_are_counted_by_metrics_of_words_alone(
-    options: dict[str, Any], references: Any, hypotheses: Any, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        metric("bleu", **options).counted_tokens(references, hypotheses)
 
 
 def test_counts_of_tokens_are_those_of_lines() -> None:

@@ -42,11 +42,6 @@ def _seed(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- formulas
 
 
-def scores_one_by_one(metric: Any, rows: Any) -> Any:
-    """The host's scores. The host changes the rows, so it gets copies."""
-    return np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
-
-
 OF_BLEU, OF_CHRF, OF_TER = (COUNTED[name].map(countable) for name in ("BLEU", "CHRF", "TER"))
 OPTIONS = OF_BLEU.map(lambda own: BLEU(**own)) | OF_CHRF.map(lambda own: CHRF(**own)) | st.builds(TER)
 
@@ -74,7 +69,9 @@ def metrics_and_rows(draw: st.DrawFn) -> tuple[Any, Any]:
 
 def assert_equal_scores(metric: Any, rows: Any) -> None:
     formula = known(formula_of(metric, rows.shape[1]))
-    expected, actual = scores_one_by_one(metric, rows), formula(rows)
+    # The host changes the rows, so it gets copies.
+    expected = np.array([metric._compute_score_from_stats(row).score for row in rows.copy()])
+    actual = formula(rows)
     assert (expected.dtype, expected.tobytes()) == (actual.dtype, actual.tobytes())
 
 
@@ -412,12 +409,6 @@ def test_seeds_are_read_as_by_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
             assert (pvalues[0] == pvalues[1] == pvalues[2]) == (seed == "7")
 
 
-HELPERS = [
-    (significance._paired_ar_test, host._paired_ar_test),
-    (significance._paired_bs_test, host._paired_bs_test),
-]
-
-
 @pytest.mark.parametrize("dtype", [None, "int32", "int64", "float64", "float32", "bool", "object"])
 def test_the_helpers_equal_the_hosts_and_the_statistics_of_the_baseline_may_be_arrays(dtype: str | None) -> None:
     metric, references, (_, (name, hypotheses), _) = BLEU(), [lines(30, 0)], two_systems()
@@ -425,7 +416,8 @@ def test_the_helpers_equal_the_hosts_and_the_statistics_of_the_baseline_may_be_a
     if dtype is not None:
         statistics = np.array(statistics).astype(dtype)
     info = {"BLEU": (statistics, host.Result(20.0))}
-    for ours, theirs in HELPERS:
+    for helper in ("_paired_ar_test", "_paired_bs_test"):
+        ours, theirs = getattr(significance, helper), getattr(host, helper)
         for seed in (0, 3, np.int64(4), np.random.SeedSequence(5)):
             arguments: Any = (info, name, hypotheses, references, {"BLEU": metric}, 80, 30, seed)
             (expected_name, expected), (actual_name, actual) = theirs(*arguments), ours(*arguments)
@@ -472,10 +464,6 @@ def test_a_test_can_be_pickled_and_called_again(test: str) -> None:
 # --- sound p-values
 
 
-def our_metric(name: str) -> Any:
-    return reshuffle.metric({"BLEU": "bleu", "chrF2": "chrf", "TER": "ter"}[name])
-
-
 @pytest.mark.parametrize("test", ["ar", "bs"])
 @pytest.mark.parametrize("number", [1, 3])
 def test_sound_p_values_and_intervals_are_those_of_our_tests(
@@ -488,7 +476,7 @@ def test_sound_p_values_and_intervals_are_those_of_our_tests(
     plain = host.PairedTest(systems, all_three(), references, **arguments)()[1]
     n_draws = 120 if test == "ar" else 200
     for name in ("BLEU", "chrF2", "TER"):
-        metric = our_metric(name)
+        metric = reshuffle.metric({"BLEU": "bleu", "chrF2": "chrf", "TER": "ter"}[name])
         baseline, *others = metric.suff_stats(references, [lines for _, lines in systems])
         assert [result.score for result in scores[name]] == [result.score for result in plain[name]]
         assert scores[name][0].p_value is None

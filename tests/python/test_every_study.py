@@ -160,8 +160,11 @@ def test_every_table_is_data(result: StudyResult) -> None:
         assert [*frame.columns] == [*(result.to_dicts(name) or [dict(frame)])[0]]
 
 
+OF_RUNS = ("one run", "many runs", "all pairs")
+
+
 @pytest.mark.parametrize(
-    "name", [name for name in (*META, *POWER, *TUNE, *SMOOTHING, *HUMAN) if "many metrics" not in name]
+    "name", [name for name in (*OF_RUNS, *META, *POWER, *TUNE, *SMOOTHING, *HUMAN) if "many metrics" not in name]
 )
 def test_every_figure_is_drawn(result: StudyResult) -> None:
     """The first for each choice. Those of commands and of many metrics are in pages."""

@@ -14,15 +14,7 @@ from known import known
 from meta_material import judged, random_matrices, random_votes, table, tau_by_loop
 from reshuffle import InputError, InputWarning, _core, meta
 from reshuffle.meta import JudgedSet, costs
-from reshuffle.meta.jackknife import (
-    AveragedErrors,
-    LeftOut,
-    Variance,
-    t_test,
-    two_way,
-    values_left_out,
-    votes_left_out,
-)
+from reshuffle.meta.jackknife import AveragedErrors, LeftOut, Variance, t_test, two_way, values_left_out, votes_left_out
 from reshuffle.meta.values import matrix_values
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]

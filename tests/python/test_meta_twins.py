@@ -80,8 +80,7 @@ SEGMENT_COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23"
 
 # Every unit and every grouping; test_meta_resampling compares the core's values for all of them together.
 @pytest.mark.parametrize(
-    ("unit", "grouping"),
-    [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")],
+    ("unit", "grouping"), [("both", "none"), ("both", "sys"), ("both", "item"), ("inputs", "none"), ("systems", "item")]
 )
 def test_segments_equal_their_definitions(unit: str, grouping: str) -> None:
     seed = {"both": 0, "inputs": 1, "systems": 2}[unit]
@@ -259,17 +258,14 @@ def matrices(draw: st.DrawFn) -> tuple[Scores, Scores]:
     return x, y
 
 
-COEFFICIENTS = ["pearson", "spearman", "kendall-b", "kendall-c", "acc23", "tau23"]
-
-
 @given(matrices(), st.sampled_from(["none", "sys", "item"]), st.booleans())
 def test_values_of_cells_equal_their_definitions_group_by_group(
     cells: tuple[Scores, Scores], grouping: str, higher: bool
 ) -> None:
     x, y = cells
     test_set = JudgedSet.from_scores(table("m", x if higher else -x, higher), human=table("h", y))
-    result = meta.segments(test_set, coefficients=COEFFICIENTS, groupings=grouping, **QUIET)
-    for name in COEFFICIENTS:
+    result = meta.segments(test_set, coefficients=SEGMENT_COEFFICIENTS, groupings=grouping, **QUIET)
+    for name in SEGMENT_COEFFICIENTS:
         found = value(result, coefficient=name)
         assert found.value == pytest.approx(agreement(x, y, (grouping, name)), abs=1e-12, nan_ok=True)
         assert (found.reason is None) == (not math.isnan(found.value))

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import struct
 import sys
 import zipfile
@@ -17,6 +16,7 @@ from reshuffle import InputError, InputWarning, metric
 from reshuffle.metrics import meteor
 from reshuffle.metrics.in_python import every_spec
 from reshuffle.metrics.meteor import find_wordnet, with_wordnet
+from told import assert_raises
 
 
 @pytest.fixture
@@ -90,12 +90,6 @@ def test_what_is_missing_is_said_when_texts_are_counted(nowhere: None, folder: P
 def test_nothing_is_said_if_nothing_is_missing(nowhere: None, folder: Path, options: dict[str, Any]) -> None:
     options = {name: folder if value == "all" else value for name, value in options.items()}
     metric("meteor", **options).suff_stats([["a"]], [["a"]])
-
-
-@pytest.mark.parametrize(("module", "file"), [("synonym", "wordnet"), ("paraphrase", "paraphrases")])
-def test_a_module_that_was_named_needs_its_file(nowhere: None, module: str, file: str) -> None:
-    with pytest.raises(InputError, match=file):
-        metric("meteor", modules=["exact", module])
 
 
 def test_signatures_have_the_digests_of_the_files_in_use(folder: Path) -> None:
@@ -181,37 +175,23 @@ def test_archives_that_are_damaged_or_expand_too_far_are_refused(
     assert "a compression other than deflate" in problem()
 
 
-def test_paths_without_files_are_refused(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "text").write_text("the\n", "utf-8")
-    german = write_zip(tmp_path / "two/meteor-1.jar", {"function/german.words": ""})
-    write_zip(tmp_path / "two/meteor-2.jar", {})
-    wordnet = write_wordnet(tmp_path / "wordnet")
-    (wordnet / "adv.exc").unlink()
-    cases: list[tuple[str, Path, str, dict[str, Any]]] = [
-        ("meteor_jar", tmp_path / "empty", "has no meteor-*.jar and no function/english.words", {}),
-        ("meteor_jar", german, "has no function/english.words", {}),
-        ("meteor_jar", german, "has no function/english.words", {"language": "de", "english_function_words": True}),
-        ("meteor_jar", german.parent, "has several: meteor-1.jar, meteor-2.jar; name one of them", {}),
-        *((option, tmp_path / "none", "does not exist", {}) for option in ("meteor_jar", "wordnet")),
-        *((option, tmp_path / "text", "cannot be read as a zip archive (", {}) for option in ("meteor_jar", "wordnet")),
-        *(("paraphrases", path, "is not a file", {}) for path in (tmp_path / "none", folder)),
-        # They are looked for even if they are not needed.
-        ("wordnet", folder, "has no index.noun", {"modules": "exact"}),
-        ("wordnet", write_zip(tmp_path / "empty.zip", {}), "has no index.noun", {"language": "de"}),
-        ("wordnet", wordnet, "has no adv.exc", {}),
-    ]
-    for option, path, problem, others in cases:
-        message = re.escape(f"got {path}, which {problem}")
-        with pytest.raises(InputError, match=f"^meteor: {option} must be .*, {message}") as caught:
-            metric("meteor", **{option: path}, **others)
-        assert caught.value.fields["option"] == option
+def test_paths_without_files_are_refused(nowhere: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_meteor(Path("meteor"))
+    Path("empty").mkdir()
+    Path("text").write_text("the\n", "utf-8")
+    write_zip(Path("two/meteor-1.jar"), {"function/german.words": ""})
+    write_zip(Path("two/meteor-2.jar"), {})
+    write_zip(Path("empty.zip"), {})
+    (write_wordnet(Path("wordnet")) / "adv.exc").unlink()
 
+    def meteor(**options: Any) -> object:
+        try:
+            return metric("meteor", **options)
+        except InputError as error:
+            raise InputError(f"{error} (option: {error.fields.get('option')})") from None
 
-@pytest.mark.parametrize("option", ["meteor_jar", "wordnet", "paraphrases", "modules"])
-def test_values_of_another_kind_are_refused(option: str) -> None:
-    with pytest.raises(InputError, match=f"^meteor: {option} must be .*, got 5$"):
-        metric("meteor", **{option: 5})
+    assert_raises("python_errors_of_meteor_files", {"meteor": meteor})
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

@@ -231,11 +231,10 @@ def test_others_keep_their_digits_beside_an_entry_with_nearly_all_probability(ga
 
 
 @pytest.fixture(scope="module")
-def small(data: Path) -> NBest:
+def small(dev: tuple[NBest, list[str]]) -> NBest:
     """The first twelve entries of twelve sentences."""
-    lists = read_nbest(data / "kbest-wmt11-de-en/dev.nbest.gz")
-    rows = [row for first in lists.offsets[:12] for row in range(first, first + 12)]
-    return lists.selected(rows)
+    rows = [row for first in dev[0].offsets[:12] for row in range(first, first + 12)]
+    return dev[0].selected(rows)
 
 
 def test_any_number_of_threads_gives_the_same_bytes(small: NBest) -> None:
@@ -255,11 +254,8 @@ def test_a_long_list_is_divided_among_threads() -> None:
         assert found.utilities[row] == pytest.approx(scores.mean(), rel=1e-12)
 
 
-def test_references_score_the_chosen_and_the_preferred_entries(data: Path) -> None:
-    folder = data / "kbest-wmt11-de-en"
-    every = read_nbest(folder / "dev.nbest.gz")
-    lists = every.selected(range(every.offsets[150]))
-    references = (folder / "dev.ref").read_text(encoding="utf-8").splitlines()[:150]
+def test_references_score_the_chosen_and_the_preferred_entries(dev: tuple[NBest, list[str]]) -> None:
+    lists, references = dev[0].selected(range(dev[0].offsets[150])), dev[1][:150]
     bleu = metric("bleu", tokenize="none")
     found = mbr(lists, references=references, metrics=[bleu, "ter"])
     scores = {(each.choice, each.metric): each.score for each in found.result.tables["scores"]}
@@ -318,36 +314,3 @@ def test_the_command_of_mbr_writes_a_report_and_the_chosen_entries(files: None, 
     assert len(found) == 2
     assert run("mbr", "--samples", "s.txt", "--per-sentence", "3", "-o", "c.csv", "--format", "csv").code == 0
     assert Path("c.choices.csv").read_text(encoding="utf-8").splitlines()[1].endswith(",3,3,a")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("", "no lists: add --nbest NBEST, or --samples FILE"),
-        ("--nbest n.txt --samples s.txt", "--samples and --nbest cannot be combined: leave one of them out"),
-        ("n.txt", "n.txt: expected a file after an option: write --nbest NBEST --refs REF"),
-        ("--nbest n.txt --scale 2", "--scale needs model scores: add --model FILE or --totals, or leave --scale out"),
-        ("--nbest n.txt --totals --scale 1e308", "--scale must be a number from 0 to 1e+100, got 1e+308"),
-        ("--nbest n.txt --evaluate ter", "--evaluate needs references: add --refs REF"),
-        ("--nbest n.txt --model w.txt --totals", "--model and --totals cannot be combined: leave one of them out"),
-        ("--nbest n.txt --model 0.txt", "0.txt: all weights are 0: expected weights that prefer some entries"),
-        ("--nbest bare.txt --totals", "--totals: bare.txt has no scores of the decoder: expected a column after the "
-         "features"),
-        ("--nbest n.txt --per-sentence 2", "--per-sentence needs --samples: add it, or leave it out"),
-        ("--samples s.txt", "s.txt: say how many lines each sentence has, with --per-sentence K"),
-        ("--samples s.txt --per-sentence 2", "s.txt has 3 lines: expected a multiple of 2, the lines of each sentence"),
-        ("--samples s.txt t.txt", "s.txt has 3 lines, t.txt has 1: they must match line by line"),
-        ("--samples s.txt t.txt --per-sentence 2", "--per-sentence is for one file: leave it out, or "
-         "name one file with all samples"),
-        ("--samples s.txt t.txt --totals", "--samples and --totals cannot be combined: samples have no features and no "
-         "scores"),
-        ("--samples s.txt --per-sentence 3 --smoothing 2", "--smoothing does not apply to chrf: leave it out"),
-        ("--nbest n.txt -o n.txt", "n.txt is also an input and would be overwritten: choose another name"),
-        ("--nbest n.txt --save n.txt", "n.txt is also an input and would be overwritten: choose another name"),
-    ],
-)  # fmt: skip
-def test_wrong_arguments_are_one_line_and_exit_code_2(
-    files: None, run: Callable[..., Any], arguments: str, message: str
-) -> None:
-    outcome = run("mbr", *arguments.split())
-    assert (outcome.code, outcome.out, outcome.err) == (2, "", f"reshuffle: error: {message}\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
+from statistics import variance
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,12 +199,6 @@ def test_few_runs_are_split_in_all_ways(n: int, m: int, statistic: str) -> None:
         assert outcome.pvalue[i] == count / math.comb(n + m, n) >= outcome.smallest[i]
 
 
-def variance_of(values: Sequence[Fraction]) -> Fraction:
-    """With n − 1, in exact arithmetic."""
-    mean = sum(values, Fraction(0)) / len(values)
-    return sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
-
-
 @given(st.lists(st.sampled_from([(1, 3), (2, 3), (1, 7), (3, 7), (5, 9)]), min_size=3, max_size=8), st.integers(1, 7))
 @settings(max_examples=budget(60))
 @pytest.mark.parametrize("statistic", ["pooled", "mean"])
@@ -220,10 +215,10 @@ def test_ties_of_splits_count_as_in_exact_arithmetic(statistic: str, runs: list[
             a, b = (sum((Fraction(*run) for run in side), Fraction(0)) / len(side) for side in sides)
         if min(map(len, sides)) < 2:
             return False, abs(a - b)
-        variance = sum((variance_of([Fraction(*run) for run in side]) / len(side) for side in sides), Fraction(0))
-        if a == b or variance == 0:
+        squared = sum((variance([Fraction(*run) for run in side]) / len(side) for side in sides), Fraction(0))
+        if a == b or squared == 0:
             return a != b, Fraction(0)
-        return False, (a - b) ** 2 / variance
+        return False, (a - b) ** 2 / squared
 
     splits = list(combinations(range(len(runs)), n))
     expected = sum(distance(left) >= distance(range(n)) for left in splits)

@@ -457,9 +457,6 @@ def test_the_largest_sums_do_not_overflow(case: str) -> None:
         approximate_randomization(a * 2 * factor, b, m, test="ar-studentized", n_resamples=300)
 
 
-# The same bytes.
-
-
 def test_threads_and_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     for case in ("bleu", "chrf", "ter", "callable"):
@@ -574,21 +571,6 @@ def test_step_down_adjustments_equal_the_definition(
         assert {c.test.test for c in comparisons} == {"ar" if key == "text" else "ar-studentized"}
         same = next(c for c in comparisons if {c.system, c.baseline} == {"c", "d"})
         assert (same.test.pvalue, same.test.adjusted_pvalue) == (1, 1)
-
-
-def test_functions_of_texts_are_tested_by_ar_and_the_report_says_so() -> None:
-    references = [f"{word} b c {n}" for n, word in enumerate("abcdefgh")]
-    systems = {"x": references, "y": [line.upper() if n % 3 else line for n, line in enumerate(references)]}
-    share = CorpusFunction("share", lambda h, r: sum(a == b for a, b in zip(h, r[0], strict=True)) / len(h))
-    options: dict[str, Any] = {"n_resamples": 99, "interval": None}
-    comparison = compare(references, systems, ["chrf", share], test="ar-studentized", **options)
-    of_chrf, of_share = (pair.test for pair in comparison.comparisons)
-    (alone,) = compare(references, systems, share, test="ar", **options).comparisons
-    assert (of_chrf.test, of_share.test, of_share.pvalue) == ("ar-studentized", "ar", alone.test.pvalue)
-    assert "share: p is that of 'ar', because 'ar-studentized' needs counts" in str(comparison)
-
-
-# Errors.
 
 
 def test_too_many_strata_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from reshuffle import SegmentScores, compare, derive_seed
 from reshuffle.metrics.base import Counts
 from reshuffle.study import agreement
 from reshuffle.study.agreement import Decisions, agreements
+from reshuffle.study.validation import BANDS
 
 PAIRS = list(combinations(range(4), 2))
 
@@ -51,11 +52,7 @@ def test_winners_elsewhere_are_counted_as_a_plain_loop_counts_them(halves: str) 
     found = [pvalues(part, "bootstrap", derive_seed(12345, "test-set", j)) for j, part in enumerate(parts)]
     rows = iter(result.tables["domains"])
     for here, there in ((0, 1), (1, 0)):
-        for low, high in zip(
-            (0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0),
-            (2, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5),
-            strict=True,
-        ):
+        for low, high in zip(BANDS[1:], (2, *BANDS[1:]), strict=False):
             inside = [pair for pair, (_, p) in found[here].items() if low <= round(1 - p, 9) < high]
             wins = [pair for pair in inside if found[here][pair][0] * found[there][pair][0] > 0]
             significant = [pair for pair in wins if found[there][pair][1] <= 0.1]
@@ -90,9 +87,6 @@ def test_gains_and_thresholds_are_counted_as_a_plain_loop_counts_them() -> None:
         assert row.largest_insignificant == max(no, default=None)
         if row.threshold is not None:
             assert row.errors == sum(g >= row.threshold for g in no) + sum(g < row.threshold for g in yes)
-
-
-# --- The agreement of two columns
 
 
 def test_agreement_by_hand() -> None:

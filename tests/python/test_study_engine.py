@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 
 from budgets import budget
 from known import known
-from reshuffle import (
-    BesagClifford,
-    Formula,
-    _core,
-    approximate_randomization,
-    bootstrap_test,
-    derive_seed,
-    metric,
-)
+from reshuffle import BesagClifford, Formula, _core, approximate_randomization, bootstrap_test, derive_seed, metric
 from reshuffle.execution import Execution
 from reshuffle.inference.tests import DEFAULT
 from reshuffle.metrics.base import Counts
@@ -147,19 +139,23 @@ def test_simulated_test_sets_equal_their_definition(made: tuple[Experiment, Twin
             np.testing.assert_array_equal(actual, expected)
 
 
-@settings(max_examples=budget(40))
+@settings(max_examples=budget(80))
 @given(
     BOTH,
-    st.sampled_from([1, 5, 63, 64, 99, 130, 1000]),
+    st.sampled_from([1, 5, 20, 63, 64, 99, 130, 513, 1000, 1500]),
     st.sampled_from(["two-sided", "better", "worse"]),
-    st.sampled_from(["iid", "subgroup"]),
+    st.sampled_from(["iid", "subgroup"]) | st.builds(BesagClifford, st.integers(1, 60)),
 )
-def test_whole_tests_equal_public_tests(made: tuple[Experiment, Twin], n: int, alternative: str, scheme: str) -> None:
+def test_whole_and_stopped_tests_equal_public_tests(
+    made: tuple[Experiment, Twin], n: int, alternative: str, how: str | BesagClifford
+) -> None:
     experiment, twin = made
+    shuffles: dict[str, Any] = {"scheme": how} if isinstance(how, str) else {"scheme": "iid", "stopping": how}
     tests = [*testing.CAN_STOP, *get_args(BootstrapTest)]
     if alternative != "two-sided":
         tests.remove("bootstrap-shift")
-    tested = testing.Testing(tests, n, alternative, scheme, execution=Execution(threads=2)).run(experiment, 5, first=3)
+    two = Execution(threads=2)
+    tested = testing.Testing(tests, n, alternative, execution=two, **shuffles).run(experiment, 5, first=3)
     for i in range(5):
         scores = [
             m.score(c.sum(axis=1)) for m, c in zip(twin.populations[0].metrics, twin.data_set(3 + i), strict=True)
@@ -167,7 +163,7 @@ def test_whole_tests_equal_public_tests(made: tuple[Experiment, Twin], n: int, a
         if len(twin.populations) == 1:
             assert tested.statistic[:, i].tolist() == [float(a - b) for a, b in scores]
         for t, test in enumerate(tests):
-            options: dict[str, Any] = {"scheme": scheme} if test in testing.CAN_STOP else {}
+            options = shuffles if test in testing.CAN_STOP else {}
             expected = public(twin, 3 + i, test, n, alternative=alternative, **options)
             assert tested.pvalue[t, :, i].tolist() == expected, test
 
@@ -237,29 +233,6 @@ def test_an_orbit_is_that_of_each_population_whatever_the_alternative() -> None:
                 extreme, observed = (np.abs(null), abs(t)) if sign == 0 else (sign * null, sign * t)
                 expected = (1 + np.count_nonzero(extreme >= observed - 1e-9)) / 100
                 assert tested.pvalue[0, m, i] == expected
-
-
-@settings(max_examples=budget(40))
-@given(
-    BOTH,
-    st.sampled_from([1, 20, 99, 513, 1500]),
-    st.integers(1, 60),
-    st.sampled_from(["two-sided", "better", "worse"]),
-)
-def test_stopped_tests_equal_public_tests(
-    made: tuple[Experiment, Twin], n: int, exceedances: int, alternative: str
-) -> None:
-    experiment, twin = made
-    rule = BesagClifford(exceedances)
-    tests = ["ar", "ar-studentized", "bootstrap"]
-    tested = testing.Testing(tests, n, alternative, stopping=rule, execution=Execution(threads=2)).run(
-        experiment, 5, first=3
-    )
-    for i in range(5):
-        options: dict[str, Any] = {"scheme": "iid", "stopping": rule, "alternative": alternative}
-        for t, test in enumerate(testing.CAN_STOP):
-            assert tested.pvalue[t, :, i].tolist() == public(twin, 3 + i, test, n, **options)
-        assert tested.pvalue[2, :, i].tolist() == public(twin, 3 + i, "bootstrap", n, alternative=alternative)
 
 
 @settings(max_examples=budget(60))

@@ -14,14 +14,7 @@ from reshuffle.inference.exchange import EXCHANGES
 from reshuffle.results.studies import ExchangeRate
 from reshuffle.settings import Resampling
 from reshuffle.study import exchange
-from reshuffle.study.run_model import (
-    RunModel,
-    RunPool,
-    SimulatedRuns,
-    size_for_ratio,
-    size_of_splits,
-    variance_ratio,
-)
+from reshuffle.study.run_model import RunModel, RunPool, SimulatedRuns, size_for_ratio, size_of_splits, variance_ratio
 
 # The type-I errors at .05 that were measured with another implementation (1,000 simulations are assumed): exchange
 # unit, n, ρ, τ, rate. τ² = .6 is the variance between runs that both rates "with run variance on top" imply.

@@ -25,6 +25,7 @@ from reshuffle.report.studies.agreement import pooled
 from reshuffle.results import UsedMetric, clopper_pearson
 from reshuffle.results.studies import DomainBand, PvalueShare, Rate
 from reshuffle.results.studies.type1 import Type1Plan
+from test_run_reports import RESULTS as RUNS
 from told import assert_raises, assert_refused, assert_told, beyond_the_first
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
@@ -106,36 +107,31 @@ def test_tests_of_equivalence_are_not_called_two_sided() -> None:
         assert shown in found.render("text")
 
 
-def test_a_result_displays_itself_or_says_why_not() -> None:
+def damaged(result: StudyResult, change: Callable[[Any], object]) -> object:
+    document = json.loads(result.render("json"))
+    change(document)
+    return read_json(json.dumps(document))
+
+
+def test_a_result_displays_itself_or_says_why_not_and_damaged_ones_are_named() -> None:
     result = made()
     assert repr(result) == "<StudyResult: type1; rates: 9, pvalues: 9>"
     assert str(result) == render(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
     assert result._repr_html_().count("<table") == 1
     results = {"one": result, "several": several()}
     changed = {"unknown": replace(result, study="type2"), "without": replace(result, tables={"rates": result.rates})}
-    assert_raises("python_errors_of_study_results", {**results, **changed})
+    names = {
+        "damaged": damaged,
+        "runs": RUNS["example"](),
+        "one_system": RUNS["one system"](),
+        "pairs": RUNS["all pairs"](),
+    }
+    assert_raises("python_errors_of_study_results", {**results, **changed, **names})
 
 
-# --- Saved studies
-
-
-def test_other_keys_are_ignored_and_damaged_ones_are_named() -> None:
+def test_keys_of_a_later_version_are_ignored() -> None:
     document = json.loads(made().render("json"))
     assert read_json(json.dumps(document | {"of a later version": [{"x": 1}]})) == made()
-    changes: tuple[tuple[Callable[[Any], object], str], ...] = (
-        (lambda d: d["rates"][3].pop("alpha"), r"JSON, rates\[3\].alpha: the key is missing"),
-        (lambda d: d["rates"][0].update(size="5"), r"rates\[0\].size: expected a whole number, got '5'"),
-        (lambda d: (d.pop("rates"), d.pop("pvalues")), "expected the records of a table"),
-        (lambda d: d.update(schema="reshuffle.study/9"), "reads reshuffle.study/1, got 'reshuffle.study/9': inst"),
-    )
-    for change, message in changes:
-        damaged = json.loads(json.dumps(document))
-        change(damaged)
-        with pytest.raises(InputError, match=message):
-            read_json(json.dumps(damaged))
-
-
-# --- Figures
 
 
 # --- Studies of pools
@@ -223,9 +219,6 @@ def test_figures_show_the_records() -> None:
     assert len(rows) == 8 * 7 // 2
     assert sorted(text.get_text() for text in ax.texts) == sorted(f"{100 * row.agreement:.0f}" for row in rows)
     assert [label.get_text().split("  ")[0] for label in ax.get_yticklabels()][:2] == ["BLEU, ar", "BLEU, bootstrap"]
-
-
-# --- The command line
 
 
 def test_bands_of_several_parts_are_pooled() -> None:

@@ -161,10 +161,14 @@ def test_masks_of_a_seed_give_the_results_of_the_seed(scored_by: Any, alternativ
     assert "\n500 user-supplied replicates, " in str(got)
 
 
+SIDES = [(name, "two-sided") for name in get_args(BootstrapTest)]
+SIDES += [(name, side) for name, _ in SIDES if name != "bootstrap-shift" for side in ("greater", "less")]
+
+
 @pytest.mark.parametrize("scored_by", METRICS, ids=["native", "formula"])
-@pytest.mark.parametrize("name", get_args(BootstrapTest))
-def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, name: str) -> None:
-    test = partial(bootstrap_test, A, B, scored_by, test=name, keep_null_distribution=True)
+@pytest.mark.parametrize(("name", "alternative"), SIDES)
+def test_indices_of_a_seed_give_the_results_of_the_seed(scored_by: Any, name: Any, alternative: Any) -> None:
+    test = partial(bootstrap_test, A, B, scored_by, test=name, alternative=alternative, keep_null_distribution=True)
     expected = test(n_resamples=500, seed=9)
     indices = own_indices(9, 500, 150)
     for supplied in (indices, indices.astype(np.int16), indices.tolist(), in_blocks(indices, 1, 64, 7)):
@@ -184,12 +188,6 @@ def test_indices_of_a_seed_give_the_intervals_of_the_seed(scored_by: Any, b: Any
         assert interval(n_resamples=500, seed=9) == interval(indices=in_blocks(indices, 100))
     error = partial(standard_error, A, scored_by, b=b, method="bootstrap")
     assert error(n_resamples=500, seed=9) == error(indices=in_blocks(indices, 100))
-
-
-def few_values(seed: int, segments: int) -> tuple[Arrays, Arrays]:
-    """Counts of two systems that tie in many replicates."""
-    rng = np.random.default_rng(seed)
-    return tuple(rng.integers(0, 3, size=(2, segments, 1)))
 
 
 def total(totals: Arrays) -> Arrays:
@@ -216,8 +214,8 @@ EXTREME: dict[str, Callable[[Any, Any, Any], Any]] = {
 def test_pvalues_are_those_of_swapping_and_drawing(
     seed: int, segments: int, n: int, alternative: Any, ties: Any, threads: int
 ) -> None:
-    a, b = few_values(seed, segments)
     rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 3, size=(2, segments, 1))  # which tie in many replicates
     masks, indices = rng.integers(2, size=(n, segments), dtype=bool), rng.integers(0, segments, size=(n, segments + 3))
     at_least = np.greater_equal if ties == ">=" else np.greater
     d = int((a - b).sum())
@@ -239,7 +237,10 @@ def test_pvalues_are_those_of_swapping_and_drawing(
     if alternative == "two-sided":
         counts["bootstrap-shift"] = at_least(np.abs(drawn) - np.abs(drawn).mean(), abs(d)).sum()
     for name, exceedances in counts.items():
-        result = bootstrap_test(a, b, total, test=name, alternative=alternative, indices=indices, ties=ties)
+        options: dict[str, Any] = {"test": name, "alternative": alternative, "ties": ties, "indices": indices}
+        result = bootstrap_test(a, b, total, keep_null_distribution=True, **options)
+        assert ((drawn > 0).sum(), (drawn == 0).sum()) == (result.wins, result.ties)
+        np.testing.assert_array_equal(drawn - d, result.null_distribution)
         tails = 2 if name == "bootstrap-percentile" and alternative == "two-sided" else 1
         assert (int(exceedances), n, tails) == (result.exceedances, result.n_resamples, result.tails), name
         assert min(tails * (int(exceedances) + 1) / (n + 1), 1) == result.pvalue

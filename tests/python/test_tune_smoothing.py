@@ -11,28 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import budget
+from meta_material import Vote, judged, tau_by_loop
 from reshuffle import InputError, StudyResult, metric, read_json, read_lines
 from reshuffle.cli.root import cli
-from reshuffle.meta import JudgedSet, Judgments, read_judgments, segments, smoothing_grid, tune_smoothing
+from reshuffle.meta import JudgedSet, read_judgments, segments, smoothing_grid, tune_smoothing
 from told import assert_raises
 
 SMALL: dict[str, list[float]] = {"1": [0.1, 2.0], "4": [1.0, 5.0], "6": [5.0], "7": [5.0, 0.5, 20.0]}
 WORDS = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
-Vote = tuple[int, int, int]  # segment, better, worse
-
-
-def judgments_of(votes: list[Vote], n_systems: int, n_segments: int) -> Judgments:
-    segment, better, worse = (list(each) for each in zip(*votes, strict=True))
-    names = [f"s{i}" for i in range(n_systems)]
-    return Judgments.from_votes(names, n_segments, segment=segment, better=better, worse=worse)
 
 
 def tau(smoothing: str, option: str, value: float, texts: list[list[str]], refs: list[str], votes: list[Vote]) -> float:
-    """Kendall's τ by a loop over votes: ties are half concordant and half discordant."""
+    """Kendall's τ by a loop over votes."""
     bleu = metric("sentbleu", tokenize="none", smoothing=smoothing, **{f"smoothing_{option}": value})
     scores = bleu.segment_scores(bleu.suff_stats([refs], texts))
-    signs = [np.sign(scores[better, s] - scores[worse, s]) for s, better, worse in votes]
-    return float(sum(signs)) / len(votes)
+    return tau_by_loop(scores, votes, "half")
 
 
 @st.composite
@@ -50,9 +43,9 @@ def voted(draw: st.DrawFn) -> tuple[list[list[str]], list[str], list[Vote]]:
 @given(voted())
 def test_every_value_of_the_grid_equals_a_loop_over_votes(case: tuple[list[list[str]], list[str], list[Vote]]) -> None:
     texts, refs, votes = case
-    names = {f"s{i}": own for i, own in enumerate(texts)}
-    judged = judgments_of(votes, len(texts), len(refs))
-    test_set = JudgedSet.from_texts(refs, names, smoothing_grid(SMALL, tokenize="none"), judgments=judged)
+    judgments = judged("abc"[: len(texts)], len(refs), votes)
+    outputs = dict(zip("abc", texts, strict=False))
+    test_set = JudgedSet.from_texts(refs, outputs, smoothing_grid(SMALL, tokenize="none"), judgments=judgments)
     grid = tune_smoothing(test_set, test=None).tables["grid"]
     assert [(each.smoothing, each.value) for each in grid] == [(s, v) for s, values in SMALL.items() for v in values]
     for each in grid:
@@ -77,10 +70,10 @@ def wmt08(data: Path) -> dict[str, JudgedSet]:
     for code, language in (("fr", "French"), ("de", "German")):
         folder, task = data / f"wmt08-{code}-en", f"WMT08 {language}-English News"
         outputs = {path.stem: read_lines(str(path)) for path in sorted((folder / "sys").iterdir())}
-        judged = read_judgments(votes, systems=list(outputs), language_pair=task, n_segments=2051, unknown="drop")
+        judgments = read_judgments(votes, systems=list(outputs), language_pair=task, n_segments=2051, unknown="drop")
         grid = smoothing_grid({"1": [0.1, 0.9], "7": [1.0, 5.0]})
         found[f"{code}-en"] = JudgedSet.from_texts(
-            read_lines(str(folder / "ref.txt")), outputs, grid, judgments=judged, name=f"{code}-en"
+            read_lines(str(folder / "ref.txt")), outputs, grid, judgments=judgments, name=f"{code}-en"
         )
     return found
 
@@ -114,9 +107,9 @@ def test_several_test_sets_select_by_the_average(wmt08: dict[str, JudgedSet]) ->
 
 def of_two_sets() -> StudyResult:
     refs, grid = ["a b c d e", "b c d e f g", "c d e f"], smoothing_grid({"1": [0.1, 0.9], "7": [1.0, 5.0]})
-    outputs = {"s0": refs, "s1": ["a b c d", "b c d x e", "c d"]}
-    judged = judgments_of([(0, 0, 1), (1, 0, 1), (2, 1, 0)], 2, 3)
-    test_set = JudgedSet.from_texts(refs, outputs, grid, judgments=judged)
+    outputs = {"a": refs, "b": ["a b c d", "b c d x e", "c d"]}
+    judgments = judged("ab", 3, [(0, 0, 1), (1, 0, 1), (2, 1, 0)])
+    test_set = JudgedSet.from_texts(refs, outputs, grid, judgments=judgments)
     return tune_smoothing({"x": test_set, "y": test_set}, n_resamples=19)
 
 
@@ -125,9 +118,9 @@ RESULTS = {"tune-smoothing": of_two_sets}
 
 
 def test_undefined_values_are_reported() -> None:
-    texts = {"s0": ["x", "x"], "s1": ["y", "y"]}
-    judged = judgments_of([(0, 0, 1), (1, 1, 0)], 2, 2)
-    result = tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, smoothing_grid(SMALL), judgments=judged))
+    texts = {"a": ["x", "x"], "b": ["y", "y"]}
+    judgments = judged("ab", 2, [(0, 0, 1), (1, 1, 0)])
+    result = tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, smoothing_grid(SMALL), judgments=judgments))
     assert all(np.isnan(each.tau) and not each.selected for each in result.tables["grid"])
     assert "Smoothing 1: τ is not defined." in str(result)
 
@@ -137,11 +130,11 @@ def test_grids_that_make_no_sense() -> None:
 
 
 def test_other_metrics_and_other_judgments_are_refused() -> None:
-    texts = {"s0": ["a b", "c"], "s1": ["a", "c d"]}
-    judged = judgments_of([(0, 0, 1), (1, 1, 0)], 2, 2)
+    texts = {"a": ["a b", "c"], "b": ["a", "c d"]}
+    judgments = judged("ab", 2, [(0, 0, 1), (1, 1, 0)])
     for chosen in (metric("chrf"), metric("sentbleu", smoothing="2")):
         with pytest.raises(InputError, match="is not sentence BLEU with smoothing 1, 4, 6 or 7: make the metrics by"):
-            tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, chosen, judgments=judged))
+            tune_smoothing(JudgedSet.from_texts(["a b", "c d"], texts, chosen, judgments=judgments))
 
 
 def test_the_command_gives_the_numbers_of_the_function(data: Path, wmt08: dict[str, JudgedSet], tmp_path: Path) -> None:

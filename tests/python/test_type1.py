@@ -190,11 +190,6 @@ def test_equal_scores_of_lengths_on_both_sides_of_the_reference_make_ar_liberal(
 BLEU, TER = metric("bleu"), metric("ter")
 
 
-def ratings(k: int = 4, n: int = 50, seed: int = 1) -> SegmentScores:
-    rng = np.random.default_rng(seed)
-    return SegmentScores("quality", {f"system {i}": rng.integers(0, 50, n) / 10 for i in range(k)})
-
-
 def rates(study: StudyResult) -> dict[tuple[str, str, str], FamilyWiseRate]:
     return {(rate.test, rate.adjustment, rate.variances): rate for rate in study.tables["family_wise"]}
 
@@ -243,7 +238,7 @@ def test_systems_of_unequal_variances_have_equal_scores(equalize: str, family: i
 
 @pytest.mark.parametrize("test", ["ar", "bootstrap", "permutation", "anova"])
 def test_rates_are_those_of_comparisons_in_a_loop(test: str) -> None:
-    quality, own = ratings(3, 30), "maxt" if test in ("ar", "bootstrap") else "tukey"
+    quality, own = scores(3, 30), "maxt" if test in ("ar", "bootstrap") else "tukey"
     study = multiplicity(
         metrics=quality, variances="equal", tests=test, adjustments=["none", "hommel", own], simulations=10,
         n_resamples=99, alphas=[0.1, 0.3], sizes=20,
@@ -267,14 +262,14 @@ def test_rates_are_those_of_comparisons_in_a_loop(test: str) -> None:
 
 def test_each_test_has_the_adjustments_that_it_supports() -> None:
     study = multiplicity(
-        metrics=ratings(), simulations=2, n_resamples=19, variances="equal", tests=["ar", "permutation"]
+        metrics=scores(4, 50), simulations=2, n_resamples=19, variances="equal", tests=["ar", "permutation"]
     )
     of_pvalues = [name for name, each in ADJUSTMENTS.items() if not each.from_replicates]
     found = [(rate.test, rate.adjustment) for rate in study.tables["family_wise"]]
     own = {"ar": ("maxt", "minp"), "permutation": ("tukey",)}
     expected = [(test, name) for test, names in own.items() for name in ("none", *of_pvalues, *names)]
     assert sorted(found) == sorted(expected)
-    some = multiplicity(metrics=ratings(), simulations=2, n_resamples=19, adjustments=["holm", "tukey"])
+    some = multiplicity(metrics=scores(4, 50), simulations=2, n_resamples=19, adjustments=["holm", "tukey"])
     found = [(rate.test, rate.adjustment) for rate in some.tables["family_wise"]]
     tests = ("ar", "bootstrap-both", "bootstrap", "permutation")
     assert {*found} == {("permutation", "tukey"), *((test, "holm") for test in tests)}
@@ -295,14 +290,14 @@ def test_families_of_several_sizes_and_kinds() -> None:
 
 
 def test_rates_say_whether_there_are_enough_replicates() -> None:
-    study = multiplicity(metrics=ratings(), simulations=2, n_resamples=99, variances="equal", tests=["ar", "anova"])
+    study = multiplicity(metrics=scores(4, 50), simulations=2, n_resamples=99, variances="equal", tests=["ar", "anova"])
     enough = {(rate.test, rate.adjustment): rate.enough_replicates for rate in study.tables["family_wise"]}
     # Six pairs: 6/100 > .05.
     assert not enough["ar", "holm"]
     assert enough["ar", "maxt"]
     assert enough["ar", "none"]
     assert enough["anova", "holm"]
-    more = multiplicity(metrics=ratings(), simulations=2, n_resamples=119, variances="equal", tests="ar")
+    more = multiplicity(metrics=scores(4, 50), simulations=2, n_resamples=119, variances="equal", tests="ar")
     assert all(rate.enough_replicates for rate in more.tables["family_wise"])
 
 
@@ -312,7 +307,7 @@ def test_families_that_cannot_be_made_are_refused() -> None:
 
 def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> None:
     study = multiplicity(
-        metrics=ratings(5, 40), tests="ar", adjustments=["none", "maxt"], simulations=400, n_resamples=99, alphas=0.1,
+        metrics=scores(5, 40), tests="ar", adjustments=["none", "maxt"], simulations=400, n_resamples=99, alphas=0.1,
         variances="equal",
     )  # fmt: skip
     found = rates(study)
@@ -323,7 +318,7 @@ def test_unadjusted_tests_of_a_family_reject_too_often_and_maxt_does_not() -> No
 
 def test_text_says_what_is_wrong_with_rates() -> None:
     study = multiplicity(
-        metrics=ratings(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
+        metrics=scores(5, 40), tests=["ar", "permutation"], adjustments=["none", "holm", "maxt", "tukey"],
         simulations=80, n_resamples=99, sizes=[20, 40], alphas=[0.05, 0.3],
     )  # fmt: skip
     text = " ".join(study.render("text").split())

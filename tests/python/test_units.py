@@ -266,36 +266,6 @@ def test_strata_do_not_change_shuffles() -> None:
     ]
 
 
-FROM_DRAWS = ["percentile", "koehn", "basic", "normal", "bca", "jackknife"]
-
-
-def test_functions_of_texts_get_the_same_draws_as_counts() -> None:
-    corpus = demo_corpus()
-    references = list(corpus.references[0][:30])
-    systems = {name: list(corpus.systems[name][:30]) for name in ("tuned", "larger")}
-
-    def ratio(hypotheses: list[str], columns: list[list[str | None]]) -> float:
-        return sum(map(len, hypotheses)) / sum(len(line or "") for line in columns[0])
-
-    lengths = {
-        name: np.array([[len(line), len(r or "")] for line, r in zip(lines, references, strict=True)])
-        for name, lines in systems.items()
-    }
-    counts = FromCounts("length", lengths, lambda totals: totals[..., 0] / totals[..., 1])
-    strata, documents = [i * i % 5 for i in range(30)], [i // 2 for i in range(30)]
-    cases: list[dict[str, Any]] = [{"strata": strata}]
-    cases += [{"documents": documents, "strata": [strata[d] for d in documents]}]
-    for units in cases:
-        for test, interval in (*(("bootstrap", name) for name in FROM_DRAWS), ("ar", "percentile")):
-            ours, native = (
-                compare([references], systems, m, test=test, interval=interval, n_resamples=40, **units)
-                for m in (CorpusFunction("function", ratio), counts)
-            )
-            for one, other in zip(ours.comparisons, native.comparisons, strict=True):
-                assert one.test.exceedances == other.test.exceedances
-                assert one.confidence_interval == other.confidence_interval
-
-
 def test_drawn_texts_keep_their_order() -> None:
     seen = []
 
@@ -373,9 +343,6 @@ def test_the_acceleration_of_bca_adds_the_moments_of_the_strata(of_pair: bool) -
     assert abs(pooled - acceleration) > 0.005, "else the strata would not matter here"
 
 
-# --- What documents and strata are not for
-
-
 TEXTS: dict[str, Any] = {"references": ["x", "y", "z"], "systems": [["x", "y", "y"], ["y", "x", "z"]]}
 COUNTS = random_counts(1, 2, 5)[0]
 RATING = SegmentScores("rating", {"a": [1, 2, 4, 5], "b": [2, 2, 3, 3]})
@@ -385,9 +352,6 @@ def test_what_documents_and_strata_are_not_for_is_refused() -> None:
     assert_raises("python_errors_of_units", globals())
     with pytest.raises(InputError, match="values: expected a number for each segment: could not convert"):
         intraclass_correlation(["a", "b", "c"], [1, 2, 2])
-
-
-# --- Reports
 
 
 def test_results_have_the_unit_the_strata_and_the_intraclass_correlation() -> None:
