@@ -275,7 +275,7 @@ def plans(n_raters: int, each: int, simulations: int) -> list[str]:
         both = np.stack([np.where(np.isnan(ratings), np.nan, 0.0), ratings], axis=1)
         options = HumanOptions(difference=0.5)
         scores = [np.stack([np.zeros(5 * n), f])]
-        return Asked(["people"], both, scores, ["f"], LabelUnits(None, None, False, False), options, ("a", "b"))
+        return Asked(["people"], both, scores, ["f"], LabelUnits(None, None, False, False), options, ("a", "b"), True)
 
     planned = []
     for _ in range(simulations // 8):

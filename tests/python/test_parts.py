@@ -125,7 +125,7 @@ def test_any_split_of_the_replicates_gives_the_same_bytes(
     other = Replicates(samples, Resampling(n, seed, executor=Copying()), chosen)
     ends = [0, *(64 * cut for cut in sorted(cuts)), n]
 
-    def in_parts(job: ReplicatesJob, n: int, execution: Any, *, stage: str) -> list[Any]:
+    def in_parts(job: ReplicatesJob[Any], n: int, execution: Any, *, stage: str) -> list[Any]:
         job = pickle.loads(pickle.dumps(job))
         return [pickle.loads(pickle.dumps(job.run(*each, 1, None))) for each in pairwise(ends)]
 
