@@ -124,10 +124,11 @@ def one_level(drawn: Drawn) -> bool:
 
 def degrees_of_all(drawn: Drawn) -> float:
     """Satterthwaite's degrees of freedom over the variances of both systems' runs and of the segments."""
-    spread = drawn.covariances.of_difference(0, 1)
-    n, m = (drawn.covariances.n_runs(system) for system in (0, 1))
-    parts = [*spread.of_runs, max(spread.variance - sum(spread.of_runs), 0.0)]
-    return satterthwaite(parts, [n - 1, m - 1, drawn.covariances.n_units - 1])
+    found = drawn.covariances
+    n, m = (found.n_runs(system) for system in (0, 1))
+    of_runs = [float(found.scores[rows].var(ddof=1)) / size for rows, size in zip(found.rows, (n, m), strict=True)]
+    parts = [*of_runs, max(found.of_difference(0, 1).variance - sum(of_runs), 0.0)]
+    return satterthwaite(parts, [n - 1, m - 1, found.n_units - 1])
 
 
 def closed_form(drawn: Drawn) -> bool:

@@ -1,4 +1,4 @@
-//! Functions of real numbers that are vectorized and give the same bits on every machine.
+//! Functions of real numbers that are vectorized and give the same bits on every machine, and a common divisor.
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 /// ln 2 in two parts. The first has so few bits that small multiples of it are exact.
@@ -43,6 +43,14 @@ pub fn exp_of_negative(x: f64) -> f64 {
 /// The sum of the products of two vectors.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// The greatest common divisor.
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]

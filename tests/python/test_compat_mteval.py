@@ -18,7 +18,7 @@ from inputs import put
 from programs import Program, copies, program
 from reshuffle import read_lines
 from reshuffle.compat import mteval
-from reshuffle.compat.mteval.arguments import parse
+from reshuffle.compat.mteval.arguments import Options, parse
 from told import assert_refused
 
 # perl mteval-v13a.pl or mteval-v14.pl with these arguments (mosesdecoder, scripts/generic; perl 5.36), on made-up
@@ -99,16 +99,19 @@ def test_the_reports_on_real_systems_equal_those_of_the_script(
 
 def test_options_may_be_shortened_and_are_read_as_by_getopt() -> None:
     files = ["-r", "r", "--s=s", "-t", "-odd"]
-    options = parse([*files, "-N", "--int", "-brev", "shortest", "-d", "--metricsMATR", "extra", "-q", "--", "-c"])
-    assert options is not None
+
+    def read(arguments: list[str]) -> Options:
+        options = parse(arguments)
+        assert options is not None
+        return options
+
+    options = read([*files, "-N", "--int", "-brev", "shortest", "-d", "--metricsMATR", "extra", "-q", "--", "-c"])
     assert (options.reference, options.source, options.translations) == ("r", "s", "-odd")
     assert (options.nist, options.bleu, options.international, options.shortest) == (True, False, True, True)
     assert (options.detail, options.matr, options.keep_case, options.unknown) == (0, True, False, ("-q",))
-    details = [each.detail for each in (parse([*files, "-d", "-1"]), parse([*files, "-d", "2"])) if each is not None]
-    assert details == [-1, 2]
-    assert parse([*files, "-x", "ngram info"]) == parse([*files, "-x"]) == parse(files)  # without effect, as there
-    both = parse([*files, "-b", "-n"])
-    assert both is not None
+    assert (read([*files, "-d", "-1"]).detail, read([*files, "-d", "2"]).detail) == (-1, 2)
+    assert read([*files, "-x", "ngram info"]) == read([*files, "-x"]) == read(files)  # without effect, as there
+    both = read([*files, "-b", "-n"])
     assert (both.nist, both.bleu) == (True, False)
 
 

@@ -75,7 +75,7 @@ def _called(kind: Kind, name: str) -> Sequence[Entry]:
 
 
 def _is_listed(kind: Kind, names: Sequence[str]) -> bool:
-    """Whether the names are also that of the kind, which stands for a line about each of its entries."""
+    """Whether one of the names is that of the kind, which stands for a line about each of its entries."""
     return any(kind.is_called(name) for name in names)
 
 

@@ -37,7 +37,7 @@ LONGEST_ID = 64
 GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_truth")
 # What the last row of a table is called that sums up the others.
 TOTALS = ("all", "average", "avg", "mean", "overall", "sum", "total")
-# Headers of other numbers that are no scores. The empty one is that of the index that pandas writes, and later reads.
+# Headers of other numbers that are no scores. pandas writes the index without a header, and reads "Unnamed: 0" for it.
 IDS = ("", "unnamed: 0", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20

@@ -1,6 +1,6 @@
 //! The texts of a corpus, and the resolution in which mean lengths of references are counted.
 
-use crate::resample::exact::gcd;
+use crate::math::gcd;
 
 /// The texts of a corpus. Metrics may read the hypotheses to prepare themselves, for example to leave out what no text
 /// contains, but the counts of one system must not depend on the others.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::Pair;
 use crate::error::{Error, Result};
+use crate::math::gcd;
 use crate::memory::zeros;
 use crate::pool::{PIECE, Run, Stop};
 use crate::simd::{Simd, dispatch};
@@ -94,14 +95,6 @@ dispatch! {
             }
         }
     }
-}
-
-/// The greatest common divisor.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// P(Σ of a random subset of the steps = j) for j = 0…Σ, each step being included with probability ½: the convolution

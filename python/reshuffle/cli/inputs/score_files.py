@@ -164,7 +164,7 @@ def _perhaps_scores(table: Table, name: str) -> list[str]:
 def _with_unnamed_ids(
     tables: ByFile,
     logs: ByFile,
-    others: Mapping[tuple[str, int], Others | None],
+    others: Mapping[tuple[str, int], Others],
     beside: Column | None,
     groups: Sequence[Column | None],
 ) -> tuple[ByFile, Sequence[Column | None]]:
@@ -270,14 +270,12 @@ class ScoreFiles:
                     raise not_one_system(table.source, table.systems)
         return rows
 
-    def _read(
-        self, wanted: Mapping[tuple[str, int], str]
-    ) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others | None]]:
-        """What each table and each log has, and the other columns of tables without known ids.
+    def _read(self, wanted: Mapping[tuple[str, int], str]) -> tuple[ByFile, ByFile, dict[tuple[str, int], Others]]:
+        """What each table and each log has, and the other columns of tables without ids, or with numbers of rows alone.
 
         Of a file that is named several times, the content is kept.
         """
-        others: dict[tuple[str, int], Others | None] = {}
+        others: dict[tuple[str, int], Others] = {}
         tables: ByFile = {}
         logs: ByFile = {}
         # With texts, --input-format is their format, and the extension gives that of a file of scores.
@@ -298,8 +296,8 @@ class ScoreFiles:
                 if log is not None or judged is not None:
                     rows = _check_rows(log, wanted[key], rows)
                 kept = replace(opened_table, rows=rows)
-                has_no_problems = judged is not None or "epoch" in rows
-                problems = None if has_no_problems else problems_in(metric, kept, log, name)
+                may_have_problems = judged is None and "epoch" not in rows
+                problems = problems_in(metric, kept, log, name) if may_have_problems else None
                 if judged is not None:
                     found, table = logs, scores_of_run(source, judged, metric)
                 elif problems is not None:

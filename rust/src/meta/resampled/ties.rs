@@ -12,11 +12,11 @@ use super::Material;
 use super::flips::Flips;
 use super::form::Lane;
 use crate::error::{Error, Result};
+use crate::math::gcd;
 use crate::memory::{reserved, zeros};
 use crate::meta::{Unit, pairs_of};
 use crate::pool::{Stop, sort};
 use crate::resample::BATCH;
-use crate::resample::exact::gcd;
 use crate::simd::{Simd, dispatch};
 
 /// The most pairs of cells: their differences take 64 bytes each in every thread.
