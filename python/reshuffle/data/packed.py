@@ -80,5 +80,9 @@ def _values(packed: Any, count: int) -> Sequence[Any]:
         return _records(packed["fields"], count)
     if "items" in packed:
         return _rows(packed["items"], count)
-    values: Sequence[Any] = packed["each"] if "each" in packed else [packed["of"][at] for at in packed["index"]]
-    return values
+    if "each" in packed:
+        values: Sequence[Any] = packed["each"]
+        return values
+    if min(packed["index"], default=0) < 0:
+        raise LookupError
+    return [packed["of"][at] for at in packed["index"]]
