@@ -158,8 +158,9 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
         values = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
         shown = f"; r = {values[0]:.3f}" if values and not math.isnan(values[0]) else ""
         r = shown.replace("-", "\N{MINUS SIGN}")
-        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", 50)
-        label(ax, "\n".join([below, *filled(numbered, 50)]), "human score (↑ better)")
+        letters = int(50 * self._room(ax)[0] / COLUMN)
+        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", letters)
+        label(ax, "\n".join([below, *filled(numbered, letters)]), "human score (↑ better)")
 
     def _name(self, ax: Axes) -> list[str]:
         """Names beside the points, and numbers beside those whose names have no room: what these stand for.
