@@ -339,6 +339,7 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     systems = [MetricSystemScore("", "BLEU", f"system-{i}", x, y) for i, (x, y) in enumerate(places)]
     axes = evaluation(ranked().results, systems=systems, level="system").plot.scatter()
     entries = [entry.split(" ") for entry in re.split(r"[ \n]{1,2}(?=\d )", axes.get_xlabel())[1:]]
+    assert all(name == f"system-{int(number) - 1}" for number, name in entries)  # the same under all metrics
     assert len(entries) > 1
     assert {*texts_of(axes)} >= {number for number, _ in entries}
     assert {*texts_of(axes), *(name for _, name in entries)} >= {each.system for each in systems}

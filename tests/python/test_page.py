@@ -640,6 +640,9 @@ def test_the_draws_in_which_a_system_is_higher_are_its_own_and_one_sided_tests_k
         shown = details(browser)
         assert (shown["Alternative"], shown["Difference Δ"]) == ("less", f"{pair.difference:+.2f}")
         assert ("is significantly worse" in browser.texts("#null .verdict")[0]) == pair.is_significant(0.05)
+    scores = SegmentScores("rating", {"a": [1, 2, 3, 4] * 9, "b": [1, 3, 3, 4] * 9})
+    browser.open(compare(metrics=scores, test="paired-bootstrap", n_resamples=199).render("html"))
+    assert details(browser)["Alternative"] == "one-sided in the observed direction"
 
 
 # --- Test sets and metrics

@@ -239,15 +239,16 @@ class Corpus:
                     f"{what}: expected sequences of segments, got the single string {quoted(given)}; read_corpus reads "
                     "files"
                 )
-        if isinstance(systems, list | tuple) and systems and all(isinstance(each, str) for each in systems):
-            raise InputError(
-                f"systems: expected the outputs of each system, got a list of strings, {quoted(systems)}: for one "
-                "system write {'NAME': outputs}"
-            )
         check_rows("", {"references": references, "systems": systems})
         named = named_columns("systems", systems)
         if named is None:
-            named = number_systems(segment_list("systems", systems))
+            outputs = segment_list("systems", systems)
+            if outputs and all(isinstance(each, str) for each in outputs):
+                raise InputError(
+                    "systems: expected the outputs of each system, got a list of strings, "
+                    f"{quoted([*map(str, outputs)])}: for one system write {{'NAME': outputs}}"
+                )
+            named = number_systems(outputs)
         columns, texts = reference_columns(references), {name: segment_list(name, each) for name, each in named.items()}
         if labels:
             columns, texts = [*map(_as_texts, columns)], {name: _as_texts(each) for name, each in texts.items()}

@@ -61,7 +61,7 @@ class Plots:
         figure has a panel for each: ``ax.figure.axes`` are all of them, of which the first one is returned.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, which keep their style; those of ``plt.subplots(layout="constrained")`` have room for all
-        names. A new figure by default.
+        names and for the legend below. Columns beside narrow axes, as of ranks, are left out. A new figure by default.
     width, height : float, optional
         The size of a new figure, in inches.
     names : mapping of str to str, optional

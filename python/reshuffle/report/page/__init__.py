@@ -23,6 +23,7 @@ from ...grouping import grouped
 from ...results import Comparison, PairedDifference, SetComparison
 from ..caveats import counts_of, with_pairs, worded
 from ..cells import under
+from ..computed import alternative_phrase
 from ..document import Document, Page
 from ..formulas import names_in, symbols_for_scripts
 from ..json import embedded_json
@@ -91,6 +92,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
             "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
+            "sides": "" if comparison.test is None else alternative_phrase("two-sided", comparison.test.name),
             "bars": _bars(comparison, metric.name),
         }
         for metric in comparison.metrics

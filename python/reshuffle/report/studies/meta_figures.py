@@ -158,11 +158,15 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
         values = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
         shown = f"; r = {values[0]:.3f}" if values and not math.isnan(values[0]) else ""
         r = shown.replace("-", "\N{MINUS SIGN}")
-        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", 50)
-        label(ax, "\n".join([below, *filled(numbered, 50)]), "human score (↑ better)")
+        letters = int(50 * self._room(ax)[0] / COLUMN)
+        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", letters)
+        label(ax, "\n".join([below, *filled(numbered, letters)]), "human score (↑ better)")
 
     def _name(self, ax: Axes) -> list[str]:
-        """Names beside the points, and numbers beside those whose names have no room: what these stand for."""
+        """Names beside the points, and numbers beside those whose names have no room: what these stand for.
+
+        A number is the place among all systems, so that it means the same system in the panels of all metrics.
+        """
         size = NAME_SIZE * text_size()
         width, height = (72 * SHARE * length for length in self._room(ax))
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
@@ -174,7 +178,7 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
         lengths = [WIDER * columns(name) * LETTER * size for name in names]
         places = places_of_names(points, lengths, size, width, height)
         without = [number for number, place in enumerate(places) if place is None]
-        short = {number: str(shown) for shown, number in enumerate(without, start=1)}
+        short = {number: str(number + 1) for number in without}
         lengths = [columns(short[at]) * LETTER * size if at in short else each for at, each in enumerate(lengths)]
         places = places_of_names(points, lengths, size, width, height, places)
         for number, (each, place) in enumerate(zip(self.records, places, strict=True)):

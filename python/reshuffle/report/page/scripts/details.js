@@ -3,6 +3,7 @@
 /** The rows of the list, [term, value], that apply to the result. */
 function detailsOf(view, pair) {
   const { get, test } = pair;
+  const [named, alternative] = [test("test") === view.settings.test_name, alternativeOf(pair)];
   const score = (name) => formatScore(view.systems[view.positions.get(name)].score, view);
   const rows = [
     [shownName(pair.system), score(pair.system)],
@@ -12,8 +13,8 @@ function detailsOf(view, pair) {
     ...partsOf(view, pair),
     ["p", formatP(pair.pvalue, pair.decimals, view.alpha)],
     view.adjusted && pair.adjusted !== null && ["Adjusted p", formatP(pair.adjusted, pair.decimals, view.alpha)],
-    ["Test", test("test") === view.settings.test_name ? view.settings.test : test("test")],
-    view.shows ? ["Margin", view.limitText] : ["Alternative", alternativeOf(pair)],
+    ["Test", named ? view.settings.test : test("test")],
+    view.shows ? ["Margin", view.limitText] : ["Alternative", named && alternative === "two-sided" ? view.settings.sides : alternative],
     test("scheme") && ["Null distribution", SCHEMES[test("scheme")] ?? test("scheme")],
     test("exceedances") !== null && [test("tails") === 2 ? "In the smaller tail" : view.shows ? "Beyond the margin" : "At least as extreme", `${formatCount(test("exceedances"))} of ${formatCount(test("n_resamples"))}`],
     test("wins") !== null && [`Draws in which ${shownName(pair.system)} scores higher`, `${formatCount(winsOf(pair))} of ${formatCount(test("n_resamples"))}`],
