@@ -189,3 +189,23 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
             f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}",
             MisreadWarning,
         )
+    answers = [name for name, numbers in scores.items() if _are_among(numbers, 0, 1)]
+    # Answers may be 0 and 100 in one column, of which a later warning tells.
+    beyond = [
+        str(name)
+        for name, numbers in scores.items()
+        if str(name) in others and not _are_among(numbers, 0, 100) and any(number > 1 for number in numbers)
+    ]
+    if len(answers) > 1 and beyond:
+        is_taken = "is no answer of 0 or 1 as the others are, and is taken as a system"
+        are_taken = "are no answers of 0 or 1 as the others are, and are taken as systems"
+        warn(
+            f"{where}: {listed(map(quoted, beyond))} {is_taken if len(beyond) == 1 else are_taken}: if that is not "
+            f"meant, choose other columns, as in {chosen([*map(str, answers)])}",
+            MisreadWarning,
+        )
+
+
+def _are_among(numbers: Any, low: int, high: int) -> bool:
+    """Whether numbers are two values, or missing."""
+    return all(number in (low, high) or number != number for number in numbers)
