@@ -541,6 +541,29 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
         chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
         assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
+        if ids == "id":
+            means = compare_right(run, *chosen[:2])
+            assert "9 segments, 2 systems" in means.out
+            assert "is the mean over its runs" in means.err
+            wide = [f"q{n},{at},{(n + at) % 3 % 2},{n % 2}\n" for n in range(9) for at in range(3)]
+            put("wide.csv", f"id,{runs},a,b\n{''.join(wide)}")
+            assert "9 segments, 2 systems" in compare_right(run, "wide.csv").out
+
+
+def test_ids_that_are_the_same_numbers_are_matched(run: Any) -> None:
+    right = [n % 3 % 2 for n in range(40)]
+    put("a.csv", "id,right\n" + "".join(f"{n},{right[n]}\n" for n in range(40)))
+    put("b.csv", "id,right\n" + "".join(f"{n}.0,{right[n]}\n" for n in reversed(range(40))))
+    found = compare_right(run, "a.csv", "b.csv", "--test", "sign-test", "--interval", "t")
+    assert "+0.0000" in found.out
+    assert "by position" not in found.err
+
+
+def test_columns_beside_answers_are_told_of(run: Any) -> None:
+    rows = [f"q{n},{n % 5 + 1},{n % 2},{n % 3 % 2}\n" for n in range(40)]
+    found = compare_right(run, put("levels.csv", f"id,difficulty,a,b\n{''.join(rows)}"))
+    assert "'difficulty' is no answer of 0 or 1 as the others are, and is taken as a system" in found.err
+    assert "choose other columns, as in 'levels.csv#a' 'levels.csv#b'" in found.err
 
 
 @pytest.mark.parametrize("answers", [("yes", "no", "maybe"), ("a long text " * 9, "another " * 9, "more " * 20)])
