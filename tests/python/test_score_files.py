@@ -559,6 +559,20 @@ def test_ids_that_are_the_same_numbers_are_matched(run: Any) -> None:
     assert "by position" not in found.err
 
 
+def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: Any) -> None:
+    rows = [(f"{part},{n}", {"a": n % 3 % 2, "b": n % 2}) for part in ("arc", "gsm8k") for n in range(30)]
+    for name in "ab":
+        put(f"{name}.csv", "benchmark,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+        rows.reverse()
+    options = ("--test", "sign-test", "--interval", "t")
+    found = compare_right(run, "a.csv", "b.csv", *options)
+    assert "60 segments, 2 systems" in found.out
+    assert not found.err
+    lines = [f"{own},{name},{right[name]}\n" for name in "ab" for own, right in rows]
+    put("all.csv", f"benchmark,id,model,right\n{''.join(lines)}")
+    assert compare_right(run, "all.csv", *options).out == found.out
+
+
 def test_columns_beside_answers_are_told_of(run: Any) -> None:
     rows = [f"q{n},{n % 5 + 1},{n % 2},{n % 3 % 2}\n" for n in range(40)]
     found = compare_right(run, put("levels.csv", f"id,difficulty,a,b\n{''.join(rows)}"))

@@ -19,6 +19,8 @@ SEGMENT_IDS = (
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
 # Those among them that name what was asked, often several times.
 QUESTIONS = ("item", "example", "sample", "question", "problem", "prompt")
+# What questions are parts of, each of which may number them anew.
+PARTS = ("benchmark", "dataset", "task", "task_name", "subset", "subject", "category", "split")
 # What several questions may be about.
 PASSAGES = tuple(
     f"{name}{end}" for name in ("passage", "context", "article", "story", "paragraph") for end in ("", "_id")

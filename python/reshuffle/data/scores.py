@@ -272,8 +272,9 @@ def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], st
 
 def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> ScoreTable:
     """Scores of each system, with segments in the order of the first system; the means of its runs."""
-    names, (system,) = codes([table.names_in(systems, SYSTEM)])
-    ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
+    named = table.names_in(systems, SYSTEM)
+    names, (system,) = codes([named])
+    ids, (segment,) = codes([table.with_parts(table.names_in(segments, SEGMENT), named)])
     cell = system * len(ids) + segment
     means, counts = means_by(cell, numbers, len(names) * len(ids))
     are_runs = counts.max() > 1 and len(column_of_runs(table, systems.lines)[1]) == len(cell)
