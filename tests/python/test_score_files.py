@@ -541,6 +541,43 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
         chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
         assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
+        if ids == "id":
+            means = compare_right(run, *chosen[:2])
+            assert "9 segments, 2 systems" in means.out
+            assert "is the mean over its runs" in means.err
+            wide = [f"q{n},{at},{(n + at) % 3 % 2},{n % 2}\n" for n in range(9) for at in range(3)]
+            put("wide.csv", f"id,{runs},a,b\n{''.join(wide)}")
+            assert "9 segments, 2 systems" in compare_right(run, "wide.csv").out
+
+
+def test_ids_that_are_the_same_numbers_are_matched(run: Any) -> None:
+    right = [n % 3 % 2 for n in range(40)]
+    put("a.csv", "id,right\n" + "".join(f"{n},{right[n]}\n" for n in range(40)))
+    put("b.csv", "id,right\n" + "".join(f"{n}.0,{right[n]}\n" for n in reversed(range(40))))
+    found = compare_right(run, "a.csv", "b.csv", "--test", "sign-test", "--interval", "t")
+    assert "+0.0000" in found.out
+    assert "by position" not in found.err
+
+
+def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: Any) -> None:
+    rows = [(f"{part},{n}", {"a": n % 3 % 2, "b": n % 2}) for part in ("arc", "gsm8k") for n in range(30)]
+    for name in "ab":
+        put(f"{name}.csv", "benchmark,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+        rows.reverse()
+    options = ("--test", "sign-test", "--interval", "t")
+    found = compare_right(run, "a.csv", "b.csv", *options)
+    assert "60 segments, 2 systems" in found.out
+    assert not found.err
+    lines = [f"{own},{name},{right[name]}\n" for name in "ab" for own, right in rows]
+    put("all.csv", f"benchmark,id,model,right\n{''.join(lines)}")
+    assert compare_right(run, "all.csv", *options).out == found.out
+
+
+def test_columns_beside_answers_are_told_of(run: Any) -> None:
+    rows = [f"q{n},{n % 5 + 1},{n % 2},{n % 3 % 2}\n" for n in range(40)]
+    found = compare_right(run, put("levels.csv", f"id,difficulty,a,b\n{''.join(rows)}"))
+    assert "'difficulty' is no answer of 0 or 1 as the others are, and is taken as a system" in found.err
+    assert "choose other columns, as in 'levels.csv#a' 'levels.csv#b'" in found.err
 
 
 @pytest.mark.parametrize("answers", [("yes", "no", "maybe"), ("a long text " * 9, "another " * 9, "more " * 20)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from ..errors import InputError, InputWarning, MisreadWarning, counted, quoted, warn
@@ -116,6 +117,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
+    >>> order_by(("a", ["7", "12"]), ("b", ["12.0", "7.0"]))
+    [1, 0]
     """
     (name, ids), (other, others) = own, wanted
     if ids is None or others is None or list(ids) == list(others) or len(ids) != len(others):
@@ -123,6 +126,10 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     rows, theirs = _rows(ids), _rows(others)
     if (len(rows) <= len(ids) // 2) != (len(theirs) <= len(ids) // 2):  # ids of documents are no ids of rows
         return None
+    if rows.keys() != theirs.keys():
+        plain, plain_others = [*map(_plain, ids)], [*map(_plain, others)]
+        if len({*plain}) == len({*plain_others}) == len(ids) and {*plain} == {*plain_others}:
+            return order_by((name, plain), (other, plain_others))
     twice = [(file, key) for file, each in ((name, rows), (other, theirs)) for key, at in each.items() if at < 0]
     if not twice and rows.keys() == theirs.keys():
         return [rows[key] for key in others]
@@ -154,6 +161,12 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
         InputWarning if is_shifted else MisreadWarning,
     )
     return None
+
+
+def _plain(key: str) -> str:
+    """An id without what pandas or people add to a whole number: 7 of 7.0 and 007."""
+    whole = re.fullmatch(r"0*([0-9]+)(\.0+)?", key)
+    return key if whole is None else whole[1]
 
 
 def _rows(ids: Sequence[str]) -> dict[str, int]:

@@ -19,6 +19,8 @@ SEGMENT_IDS = (
 PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem", "prompt", "task", "name")
 # Those among them that name what was asked, often several times.
 QUESTIONS = ("item", "example", "sample", "question", "problem", "prompt")
+# What questions are parts of, each of which may number them anew.
+PARTS = ("benchmark", "dataset", "task", "task_name", "subset", "subject", "category", "split")
 # What several questions may be about.
 PASSAGES = tuple(
     f"{name}{end}" for name in ("passage", "context", "article", "story", "paragraph") for end in ("", "_id")
@@ -189,3 +191,23 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
             f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}",
             MisreadWarning,
         )
+    answers = [name for name, numbers in scores.items() if _are_among(numbers, 0, 1)]
+    # Answers may be 0 and 100 in one column, of which a later warning tells.
+    beyond = [
+        str(name)
+        for name, numbers in scores.items()
+        if str(name) in others and not _are_among(numbers, 0, 100) and any(number > 1 for number in numbers)
+    ]
+    if len(answers) > 1 and beyond:
+        is_taken = "is no answer of 0 or 1 as the others are, and is taken as a system"
+        are_taken = "are no answers of 0 or 1 as the others are, and are taken as systems"
+        warn(
+            f"{where}: {listed(map(quoted, beyond))} {is_taken if len(beyond) == 1 else are_taken}: if that is not "
+            f"meant, choose other columns, as in {chosen([*map(str, answers)])}",
+            MisreadWarning,
+        )
+
+
+def _are_among(numbers: Any, low: int, high: int) -> bool:
+    """Whether numbers are two values, or missing."""
+    return all(number in (low, high) or number != number for number in numbers)

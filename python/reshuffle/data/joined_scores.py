@@ -300,6 +300,7 @@ def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | No
         return None
     ids, *of_systems = ([*map(str, table.values(each))] for each in (keys[0], *models[:1]))
     systems = of_systems[0] if of_systems else [Path(source.file).stem] * len(ids)
+    ids = table.with_parts(ids, systems)
     if len(numbers) == 1 and len({*zip(systems, ids, strict=True)}) == len(ids):  # a score of each problem
         return None
     columns = table.columns(numbers)

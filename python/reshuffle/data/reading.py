@@ -18,7 +18,7 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, recognized, shown_json
-from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_ids, are_numbers_of_rows, names_runs
+from .id_columns import MODELS, PARTS, PERHAPS_IDS, SEGMENT_IDS, are_ids, are_numbers_of_rows, names_runs
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -109,7 +109,21 @@ class Opened:
         if name.lower() in PERHAPS_IDS:
             return self._perhaps_ids[1]
         ids = [str(value).strip() for value in self.values(name)]
-        return ids if ids and all(ids) else None
+        return self.with_parts(ids) if ids and all(ids) else None
+
+    def with_parts(self, ids: list[str], systems: Sequence[str] = ()) -> list[str]:
+        """The ids of the rows, or if these are numbers that begin anew in each benchmark, together with its name.
+
+        ``systems`` are those of the rows, if there are several.
+        """
+        models = systems or [""] * len(ids)
+        if len({*zip(models, ids, strict=True)}) < len(ids) and all(map(str.isdecimal, ids)):
+            for part in (each for each in self.header if each.lower() in PARTS):
+                parts = self.values(part)
+                named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=False)]
+                if len({*zip(models, named, strict=False)}) == len(ids) == len(parts):  # unless rows were chosen
+                    return named
+        return ids
 
     def values(self, name: str) -> Sequence[Any]:
         """The values of a column; none if some line lacks it."""

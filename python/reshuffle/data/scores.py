@@ -159,13 +159,27 @@ def scores_in(
     if name is None:
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
-    return _table({UNNAMED: table.numbers(column, may_be_missing)}, table.ids([key]))
+    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, table.ids([key]), others)
 
 
 def _table(by_system: Mapping[str, Numbers], ids: Sequence[str] | None) -> ScoreTable:
     return ScoreTable(
         "", tuple(by_system), np.array([*by_system.values()]), segment_ids=None if ids is None else (*ids,)
     )
+
+
+def _means(
+    table: Table, by_system: Mapping[str, Numbers], ids: Sequence[str] | None, others: Collection[str]
+) -> ScoreTable:
+    """The scores of each row, or if a column numbers runs of the segments, the means of these.
+
+    Not if ids of segments are those of documents, among ``others``, which keep the rows of an id together.
+    """
+    if ids is None or table.id_column(()) in others or not len({*ids}) < len(ids) == len(column_of_runs(table)[1]):
+        return _table(by_system, ids)
+    names, (segment,) = codes([ids])
+    means = {system: means_by(segment, numbers, len(names))[0] for system, numbers in by_system.items()}
+    return replace(_in_order_of_numbers(_table(means, names)), n_ratings=len(ids) * len(by_system))
 
 
 def _score_key(known: Sequence[str], roles: Mapping[str, str], metric: str | None) -> str | None:
@@ -224,7 +238,8 @@ def _long(
 def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> ScoreTable:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
     known = table.header
-    keys = [key for key in table.perhaps_scores() if key not in left_out]
+    run, _ = column_of_runs(table)
+    keys = [key for key in table.perhaps_scores() if key not in left_out and key != run]
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     ids = table.ids(keys)
     if segment is not None:
@@ -235,7 +250,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
-    scores = _table({key: table.numbers(column, may_be_missing) for key, column in found}, ids)
+    scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, left_out)
     return scores if segment is None else _in_order_of_numbers(scores)
 
 
@@ -257,8 +272,9 @@ def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], st
 
 def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column) -> ScoreTable:
     """Scores of each system, with segments in the order of the first system; the means of its runs."""
-    names, (system,) = codes([table.names_in(systems, SYSTEM)])
-    ids, (segment,) = codes([table.names_in(segments, SEGMENT)])
+    named = table.names_in(systems, SYSTEM)
+    names, (system,) = codes([named])
+    ids, (segment,) = codes([table.with_parts(table.names_in(segments, SEGMENT), named)])
     cell = system * len(ids) + segment
     means, counts = means_by(cell, numbers, len(names) * len(ids))
     are_runs = counts.max() > 1 and len(column_of_runs(table, systems.lines)[1]) == len(cell)

@@ -339,6 +339,7 @@ class ScoreFiles:
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
         ids = [split_name(path) for path in (self.files.documents, self.files.strata) if path is not None]
+        own = (table.source.file, table.id_column(()))
         found = scores_in(
             table,
             name,
@@ -346,7 +347,7 @@ class ScoreFiles:
             metric=metric,
             several=len(self.files.scores[metric]) == 1,
             systems=self.names if self.known else (),
-            others=[column for file, column in ids if file == table.source.file and column is not None],
+            others=[column for file, column in ids if column is not None and (file == own[0] or column == own[1])],
         )
         if found.segment_ids is None and self.files.documents is None:
             for column in (each for each in table.header if each.lower() in QUESTIONS):
