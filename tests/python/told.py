@@ -59,7 +59,7 @@ def assert_refused(file: str, run: Callable[..., Any], program: str = "reshuffle
     told = []
     for line, words in commands_of(file, program):
         told.append(line)
-        if words:
+        if words is not None:
             outcome = run(*words)
             *_, error = outcome.err.splitlines()
             assert (outcome.code, outcome.out) == (2, ""), line
@@ -73,24 +73,24 @@ def assert_noted(file: str, run: Callable[..., Any]) -> None:
     told = []
     for line, words in commands_of(file, "reshuffle"):
         told.append(line)
-        if words:
+        if words is not None:
             outcome = run(*words)
             assert (outcome.code, outcome.out != "") == (0, True), line
             told += outcome.err.splitlines()
     assert_same(file, "\n".join(told))
 
 
-def commands_of(file: str, program: str) -> Iterator[tuple[str, list[str]]]:
-    """The lines of commands, with the arguments of the program; files are written and changed on the way."""
+def commands_of(file: str, program: str) -> Iterator[tuple[str, list[str] | None]]:
+    """The lines of commands, with the arguments of the program; None for those that write and change files."""
     for line in (FOLDER / f"{file}.txt").read_text("utf-8").splitlines():
         words = shlex.split(line) if line.startswith((f"$ {program}", "$ printf ", "$ sed ")) else []
         if words[1:2] == ["printf"]:
             Path(words[4]).write_text(words[2].replace(r"\n", "\n").replace(r"\t", "\t"), "utf-8")
-            yield line, []
+            yield line, None
         elif words[1:2] == ["sed"]:
             (_, old, new, _), path = words[3].split("/"), Path(words[4])
             path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
-            yield line, []
+            yield line, None
         elif words:
             yield line, words[2:]
 
