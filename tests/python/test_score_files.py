@@ -545,8 +545,8 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
             means = compare_right(run, *chosen[:2])
             assert "9 segments, 2 systems" in means.out
             assert "is the mean over its runs" in means.err
-            wide = [f"q{n},{at},{(n + at) % 3 % 2},{n % 2}\n" for n in range(9) for at in range(3)]
-            put("wide.csv", f"id,{runs},a,b\n{''.join(wide)}")
+            of_systems = [f"q{n},{at},{(n + at) % 3 % 2},{n % 2}\n" for n in range(9) for at in range(3)]
+            put("wide.csv", f"id,{runs},a,b\n{''.join(of_systems)}")
             assert "9 segments, 2 systems" in compare_right(run, "wide.csv").out
 
 
