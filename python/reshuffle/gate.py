@@ -360,8 +360,8 @@ def _labelled(
     )
     if any(is_selected(each.shift_pvalue, 2) for each in (base, system)):
         warn(
-            f"{data.labels[others[0]]} scores {design.unit}s with labels differently than the others, by more than "
-            "chance: if they were not drawn at random, the verdict means nothing"
+            f"{data.labels[others[0]]} scores the labelled {design.unit}s differently from the others, by more than "
+            "chance: unless those with labels were drawn at random, the verdict means nothing"
         )
     # Where labels and predictor are the same for both systems on all segments, no test is needed.
     is_identical = not any(np.nan_to_num(new - old).any() for old, new in scores)

@@ -116,7 +116,7 @@ def test_labels_that_were_chosen() -> None:
     judge = np.asarray(by_system(metrics[1])["base"])
     low, (every, _) = judge < np.quantile(judge, 0.2), labelled(0.0, n=400)
     people = with_scores(every, {name: np.where(low, own, np.nan) for name, own in by_system(every).items()})
-    with pytest.warns(reshuffle.InputWarning, match="judge scores segments with labels differently"):
+    with pytest.warns(reshuffle.InputWarning, match="judge scores the labelled segments differently"):
         gate(metrics=[people, metrics[1]], human="people", margin={"people": 1})
 
 

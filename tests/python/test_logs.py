@@ -390,7 +390,10 @@ def test_questions_that_have_other_ids_are_told(run: Any) -> None:
         samples = [sample(i, match="CI"[each % 2]) | {"input": f"question {each}"} for i, each in enumerate(order)]
         put(f"{name}.json", json.dumps(log(samples)))
     words = ("compare", "--scores", "match", "a.json", "b.json", "-n", "99")
-    assert "the input of the sample '0' in b.json has another id in a.json: samples without ids" in run(*words).err
+    assert (
+        "the input of the sample '0' in b.json has another id in a.json, so rows may be matched wrongly"
+        in run(*words).err
+    )
     put("b.json", Path("a.json").read_text().replace("question", "Question"))
     assert "another id" not in run(*words).err
 
@@ -400,7 +403,7 @@ def test_samples_that_occur_twice_are_told(run: Any) -> None:
     put("a.jsonl", "".join(lines))
     put("b.jsonl", "".join(lines + lines[:2]))
     message = (
-        "b.jsonl: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+        "b.jsonl: some samples occur several times, and the means of their scores are taken: has it the same log twice?"
     )
     assert message in run("score", "--scores", "acc", "a.jsonl", "b.jsonl").err
 

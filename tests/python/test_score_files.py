@@ -576,7 +576,7 @@ def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: An
 def test_columns_beside_answers_are_told_of(run: Any) -> None:
     rows = [f"q{n},{n % 5 + 1},{n % 2},{n % 3 % 2}\n" for n in range(40)]
     found = compare_right(run, put("levels.csv", f"id,difficulty,a,b\n{''.join(rows)}"))
-    assert "'difficulty' is no answer of 0 or 1 as the others are, and is taken as a system" in found.err
+    assert "'difficulty' has other values than 0 and 1, unlike the other columns, and is taken as a system" in found.err
     assert "choose other columns, as in 'levels.csv#a' 'levels.csv#b'" in found.err
 
 

@@ -199,8 +199,8 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
         if str(name) in others and not _are_among(numbers, 0, 100) and any(number > 1 for number in numbers)
     ]
     if len(answers) > 1 and beyond:
-        is_taken = "is no answer of 0 or 1 as the others are, and is taken as a system"
-        are_taken = "are no answers of 0 or 1 as the others are, and are taken as systems"
+        is_taken = "has other values than 0 and 1, unlike the other columns, and is taken as a system"
+        are_taken = "have other values than 0 and 1, unlike the other columns, and are taken as systems"
         warn(
             f"{where}: {listed(map(quoted, beyond))} {is_taken if len(beyond) == 1 else are_taken}: if that is not "
             f"meant, choose other columns, as in {chosen([*map(str, answers)])}",

@@ -27,7 +27,7 @@ def supplied_in(options: OfArrays, name: str) -> Supplied | None:
     for argument in ("n_resamples", "seed"):
         if getattr(options, argument) is not None:
             raise InputError(
-                f"{name} and {argument} were both passed: {name} already define the replicates, leave one out"
+                f"{name} and {argument} were both passed: {name} already define the replicates, so leave out {argument}"
             )
     for argument in ("documents", "strata"):
         if getattr(options, argument) is not None:

@@ -68,8 +68,7 @@ def _package(tokenizer: str, extra: str, *names: str) -> list[Any]:
             return [importlib.import_module(name) for name in names]
     except ImportError as error:
         raise InputError(
-            f"the tokenizer {tokenizer} needs the packages {' and '.join(names)} ({error}): "
-            f"pip install 'reshuffle[{extra}]'"
+            f"the tokenizer {tokenizer} needs {' and '.join(names)} ({error}): pip install 'reshuffle[{extra}]'"
         ) from None
 
 

@@ -71,7 +71,8 @@ def _made(request: Request, margins: Sequence[float], what: str) -> NullData:
 def _made_pair(request: Request, m: int, pair: tuple[int, int], margin: float, index: int) -> tuple[Counts, str]:
     """A pair under one metric, (2, S, K), after one system was made worse, and how, in words.
 
-    It is the better system that is made worse, so that the first is worse than the second by a margin.
+    The first is made worse if it is less than the margin below the second, otherwise the second, so that the first is
+    then below it by just the margin.
     :class:`InputError` if that does not give the difference.
     """
     material = request.material

@@ -59,7 +59,7 @@ def template_features(
     edges : bool
         Put ``<s>`` and ``</s>`` around entries before n-grams are formed.
     minimum : int
-        In how many lists a feature must not have the same value for all entries. Others are left out.
+        The number of lists in which the values of a feature must differ between entries. Others are left out.
     known : sequence of str, optional
         Find these features, in this order, instead of all that occur.
 

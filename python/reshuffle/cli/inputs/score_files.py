@@ -110,8 +110,8 @@ def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
         file, text = asked.setdefault(sample.segment, (log.source.name, sample.asked))
         if text != sample.asked and sample.asked and sample.asked in earlier:
             warn(
-                f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}: "
-                "samples without ids of their own are numbered as they were shuffled",
+                f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}, so "
+                "rows may be matched wrongly: inspect_ai numbers samples without ids after it has shuffled them",
                 MisreadWarning,
             )
             return
@@ -121,7 +121,8 @@ def _tell_of_means(file: str, log: ScoreFile | None) -> None:
     """Say that the scores of some segments in a log or a table are means of several."""
     if log is not None and log.format_name != "inspect":
         warn(
-            f"{file}: some samples occur several times, and the means of their scores are taken: is a log twice in it?"
+            f"{file}: some samples occur several times, and the means of their scores are taken: has it the same log "
+            "twice?"
         )
         return
     segment, runs = ("segment", "runs") if log is None else ("sample", "epochs")
