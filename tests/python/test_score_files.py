@@ -779,3 +779,18 @@ def test_columns_of_ids_are_not_systems(run: Any) -> None:
     assert "q.csv: 'question', 'passage' look like ids, and are taken as systems: if so, choose other" in outcome.err
     assert "as in 'q.csv#a' 'q.csv#b'" in outcome.err
     assert "question_id" not in outcome.out
+
+
+def test_epochs_of_benchmarks_that_number_their_questions_anew_are_averaged(run: Any) -> None:
+    rows = [(part, n, at) for part, size in (("x", 9), ("y", 7)) for n in range(size) for at in range(3)]
+    for name, step in (("a", 2), ("b", 5)):
+        lines = [(part, n, at, (n * step + at) % 3 % 2) for part, n, at in rows]
+        moved = lines[::step] + [line for place, line in enumerate(lines) if place % step]
+        put(f"{name}.csv", "benchmark,id,epoch,right\n" + "".join(f"{p},{n},{at},{s}\n" for p, n, at, s in moved))
+        put(f"{name}1.csv", "id,epoch,right\n" + "".join(f"{p}{n},{at},{s}\n" for p, n, at, s in lines))
+    found, plain = compare_right(run, "a.csv", "b.csv"), compare_right(run, "a1.csv", "b1.csv")
+    assert "16 segments, 2 systems" in found.out
+    numbers = [re.findall(r"[-+]?\d\.\d+", text.out.partition("Signature")[0]) for text in (found, plain)]
+    assert numbers[0] == numbers[1]
+    as_runs = run("runs", "--scores", "right", "--baseline", "a.csv", "--system", "b.csv", "-n", "99")
+    assert "each epoch is taken as a run (3 in all)" in as_runs.err

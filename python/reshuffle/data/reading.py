@@ -114,14 +114,15 @@ class Opened:
     def with_parts(self, ids: list[str], systems: Sequence[str] = ()) -> list[str]:
         """The ids of the rows, or if these are numbers that begin anew in each benchmark, together with its name.
 
-        ``systems`` are those of the rows, if there are several.
+        ``systems`` are those of the rows, if there are several. An id may occur once in each epoch.
         """
-        models = systems or [""] * len(ids)
-        if len({*zip(models, ids, strict=True)}) < len(ids) and all(map(str.isdecimal, ids)):
-            for part in (each for each in self.header if each.lower() in PARTS):
-                parts = self.values(part)
+        # Columns that are not as long as the ids are those of a table of which rows were chosen.
+        runs = [self.values(each) for each in self.header if names_runs(each)]
+        within = [systems or [""] * len(ids), *(each for each in runs if len(each) == len(ids))]
+        if len({*zip(*within, ids, strict=True)}) < len(ids) and all(map(str.isdecimal, ids)):
+            for parts in (self.values(each) for each in self.header if each.lower() in PARTS):
                 named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=False)]
-                if len({*zip(models, named, strict=False)}) == len(ids) == len(parts):  # unless rows were chosen
+                if len(parts) == len(ids) == len({*zip(*within, named, strict=True)}):
                     return named
         return ids
 

@@ -190,7 +190,7 @@ def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list
         for key in (lower[name] for name in (*SEGMENT_IDS, *PERHAPS_IDS) if name in lower):
             if key == column:
                 continue
-            ids = [*map(str, table.values(key))]
+            ids = table.with_parts([*map(str, table.values(key))], systems)
             cells = [*zip(models, ids, strict=False)]
             if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}) and (
                 known[column] in RUNS or are_runs(own, cells)
