@@ -16,12 +16,11 @@ from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .declared import declared_options, given_values, made, taken_options
-from .examples import WithExamples
+from .help import WithHelp
 from .params import Name, option
 from .shared import (
     ARGUMENTS,
     COMMON,
-    COUNTS,
     METRICS,
     all_of,
     any_of,
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(
         *(*COMMON, "documents", "sets", "test", "baseline", "all_pairs", "adjust", "alpha"),
         *("interval", "confidence_level", "since", "methods", "paper"),
@@ -56,8 +55,8 @@ if TYPE_CHECKING:
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     """Test whether systems differ by more than chance.
 
-    Every SYS is compared with the first, or with --baseline. By default, p is the probability of a difference at least
-    this large if both had the same expected score on test sets of this size.
+    Every SYS is compared with the first, or with --baseline.\f By default, p is the probability of a difference at
+    least this large if both had the same expected score on test sets of this size.
     """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
@@ -120,7 +119,7 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Display),
     systems="SYS...",
     output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
@@ -201,7 +200,7 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     declared_options(FlipOptions),
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(*COMMON, "documents", "threshold", "baseline", "system", "top"),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
@@ -233,7 +232,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         job.report(lambda: call(flips, whole))
 
 
-@click.command("show", cls=WithExamples)
+@click.command("show", cls=WithHelp)
 @click.argument("result", metavar="RESULT")
 @all_of(
     output_options(get_args(types.GateFormat)),
@@ -257,7 +256,7 @@ def show_command(result: str, **options: Any) -> None:
 
 @click.command(
     "verify",
-    cls=WithExamples,
+    cls=WithHelp,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("result", metavar="RESULT")
@@ -288,7 +287,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
+@click.command("explain", cls=WithHelp, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @option(
     "--format",

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError, printable
+from .help import WithHelp
 from .params import option
 
 # What people ask first, and the commands that answer it with the files of the corpus.
@@ -33,7 +34,7 @@ TOUR = (
 )
 
 
-@click.command("demo")
+@click.command("demo", cls=WithHelp)
 @option("--tour", is_flag=True, help="Show three commands and what they answer, a screen each.")
 @option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 @option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")

@@ -13,7 +13,7 @@ import click
 from ..data.reading import path_is, split_name
 from ..errors import InputError, InputWarning, Option, counted, flag, printable
 from ..grouping import grouped
-from .examples import WithExamples
+from .help import WithHelp
 from .params import option
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FOR_DEVELOPERS = r"extra == .(test|interop|docs|lint|bench)\b"
 WORKS_WITH = ("sacrebleu", "pandas", "polars")
 
 
-@click.command("doctor", cls=WithExamples)
+@click.command("doctor", cls=WithHelp)
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:

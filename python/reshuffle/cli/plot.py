@@ -11,7 +11,7 @@ from .. import types
 from ..errors import InputError
 from ..options.display import Figure
 from .declared import declared_options, taken_options
-from .examples import WithExamples
+from .help import WithHelp
 from .params import Name, option
 from .shared import all_of
 
@@ -29,7 +29,11 @@ class _Figure(Name):
         return super().convert(value, param, ctx) if value in self.known or Path(value).is_file() else value
 
 
-@click.command("plot", cls=WithExamples)
+@click.command(
+    "plot",
+    cls=WithHelp,
+    common=("output", "metric", "test_set", "pair", "baseline", "width", "height", "names", "digits"),
+)
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=_Figure("figure", FIGURES), required=False)
 @option("-o", "--output", metavar="FILE", help="Write the figure to FILE.pdf, .svg or .png.")
@@ -37,15 +41,15 @@ class _Figure(Name):
 def plot_command(result: str, kind: str | None, output: str | None, **options: Any) -> None:
     """Plot a saved result for a paper.
 
-    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json, study, runs, meta or tune). KIND is one of
-    the list below; without it, an error names those that RESULT has.
+    RESULT is a report in JSON or HTML (reshuffle compare … -o result.json). KIND is one of these, or a figure of study,
+    plan, runs, meta or tune (--help-all); without KIND, an error names those that RESULT has.
 
     \b
-      ranking    scores with intervals and ranks; bars or letters join systems that do not differ significantly
+      ranking    scores with intervals, ranks, and which systems do not differ
       forest     differences from one system, with intervals and p-values
       matrix     p-values of all pairs
       null       null distribution of one pair, with the observed difference
-      densities  bootstrap distributions of the scores
+      densities  bootstrap distributions of the scores\f
 
     Figures of studies:
 

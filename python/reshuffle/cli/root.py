@@ -16,8 +16,8 @@ from click.shell_completion import CompletionItem
 from .. import __version__
 from ..errors import InputError, quoted, shortened
 from ..validate import check_name
-from .examples import WithExamples
 from .habits import command_advice, without_options_of_outputs
+from .help import WithHelp
 from .params import COMMAND_LINE
 from .process import check_room, single_threaded_blas
 
@@ -28,7 +28,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "score": (".commands:score_command", "Score systems, and show the components of each score."),
         "runs": (".runs:runs_command", "Compare systems with several runs (seeds, epochs) each."),
         "flips": (".commands:flips_command", "List the segments that make the difference between two systems."),
-        "gate": (".gate:gate_command", "Decide whether new outputs may replace the baseline: an exit code for CI."),
+        "gate": (".gate:gate_command", "Let CI decide whether new outputs may replace the baseline."),
         "watch": (".studies:watch_command", "Test while data arrive, however often you look."),
         "count": (".count:count_command", "Count texts once, into a file that takes their place."),
         "show": (".commands:show_command", "Show a saved result in any format."),
@@ -42,7 +42,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "People's judgments": {
         "human": (
             ".studies:human_command",
-            "Compare systems by people's labels of some segments and a metric that scores all.",
+            "Compare systems by people's labels of some segments and a metric.",
         ),
         "votes": (".votes:votes_command", "Rate systems by votes on pairs of them, with ties."),
         "meta": (".meta:meta_group", "Do metrics agree with people?"),
@@ -52,9 +52,9 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rerank": (".tune:rerank_command", "Choose the best entry of each k-best list."),
         "oracle": (
             ".lists:oracle_command",
-            "Find the best and the worst entries of k-best lists: the limits of any reranking.",
+            "Find the best and the worst entries of k-best lists.",
         ),
-        "mbr": (".lists:mbr_command", "Choose the entry of each k-best list that agrees best with the others."),
+        "mbr": (".lists:mbr_command", "Choose the entry of each list that agrees best with the others."),
     },
     "Help": {
         "demo": (".demo:demo_command", "Compare four synthetic systems on a built-in corpus."),
@@ -70,8 +70,7 @@ MAX_WORDS_SHOWN = 120
 # The environment variable by which a shell asks for completions; click derives it from the program's name.
 COMPLETE = "_RESHUFFLE_COMPLETE"
 
-# Where --help shows all, --help-all is another name of it, so that nobody has to know where.
-CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help", "--help-all"], "max_content_width": 100}
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class ClosedPipeError(Exception):
@@ -94,7 +93,7 @@ def _check_not_empty(args: Sequence[str]) -> None:
             raise InputError(f"argument {at}{after} is empty: was a variable of the shell not set?")
 
 
-class Commands(WithExamples, click.Group):
+class Commands(WithHelp, click.Group):
     """Records the command line for reports. Raises :class:`ClosedPipeError` if the reader has closed the pipe."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
@@ -105,13 +104,6 @@ class Commands(WithExamples, click.Group):
             context = super().make_context(info_name, args, *rest, **extra)
         context.meta[COMMAND_LINE] = command
         return context
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """As click. The commands are all there is to show, and have more to show themselves."""
-        found = super().get_help_option(ctx)
-        if found is not None:
-            found.help = "Show this message and exit; 'reshuffle COMMAND --help-all' shows all options of a command."
-        return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for section in SECTIONS.values() for name in section]

@@ -16,8 +16,8 @@ from .shared import report_command
 ARGUMENTS = (
     (
         "FILE",
-        "Votes: JSON lines or a table with the systems, the winner and the judge of each vote (model_a, model_b, "
-        "winner, judge); rankings of WMT (CSV, .rank); annotations of Pearmut. Several files are read as one.",
+        "Votes in JSON lines or a table: the systems, the winner and the judge of each (model_a, model_b, winner, "
+        "judge); or rankings of WMT (CSV, .rank), or annotations of Pearmut. Several files are read as one.",
     ),
 )
 # --columns has the columns of the votes here.

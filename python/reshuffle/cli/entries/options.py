@@ -14,7 +14,7 @@ from ...options import choices
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ...options.declare import Option, Options, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
-from ..examples import examples_of, tests_of
+from ..help import examples_of, tests_of
 from ..metric_options import describe_option, flags
 from ..root import SECTIONS, cli
 

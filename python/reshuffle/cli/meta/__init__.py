@@ -19,7 +19,7 @@ from ...options.declare import options_of
 from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
 from ..declared import Decorator, declared_options
-from ..examples import CommandGroup, about
+from ..help import CommandGroup, about
 from ..params import Metric, Parsed, option
 from ..shared import TEXTS, metrics_option, report_command, table_options
 
@@ -54,7 +54,7 @@ def _command(name: str, record: type[Evaluation], default: str, tables: tuple[st
     @report_command(
         f"meta {name}",
         file_options(),
-        metrics_option(f"{default}, if there are texts", Metric(EXTERNAL)),
+        metrics_option(f"{default}; none without texts", Metric(EXTERNAL)),
         declared_options(record),
         table_options(tables),
         help=about(f"meta {name}"),
@@ -104,8 +104,8 @@ GRID = (
         multiple=True,
         type=Parsed("grid", _read_grid, "a grid", lambda word: word.partition("=")[0] in TUNED and "=" in word),
         metavar="SMOOTHING=VALUES...",
-        help="The smoothings to tune and the values to try, as in 1=0.05,0.1 4=1,5,10: epsilon of smoothing 1, K of 4 "
-        "and 7, alpha of 6.  [default: all four, 11 values each]",
+        help="The smoothings to tune, and the values to try (as in 1=0.05,0.1 4=1,5,10): epsilon of smoothing 1, K of "
+        "4 and 7, alpha of 6.  [default: all four, 11 values each]",
     ),
 )
 

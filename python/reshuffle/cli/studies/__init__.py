@@ -23,11 +23,11 @@ from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
 from .. import shared
 from ..declared import Decorator, declared_options, given_values, made
-from ..examples import CommandGroup, about
-from ..shared import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
+from ..help import CommandGroup, about
+from ..shared import METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
-ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)
+ARGUMENTS = (("REF, SYS", f"{shared.TEXTS} {shared.COUNTS}"),)
 
 # The options that ``--help`` shows of each study that has them.
 COMMON = (
@@ -172,8 +172,8 @@ STUDIES: Mapping[str, Study] = {
         arguments=(
             (
                 "REF, RUN",
-                "The reference, and the outputs of runs of one system, in the formats of 'reshuffle compare'. Without "
-                "them, scores are simulated.",
+                "The reference, and outputs of runs of one system; formats as for 'reshuffle compare'. Without them, "
+                "scores are simulated.",
             ),
         ),
         systems="RUN RUN...",
@@ -193,7 +193,7 @@ PLAN = Study(records.Plan, common=(*COMMON, "difference", "power", "alpha", "sim
 WATCH = Study(
     WatchOptions,
     common=(*shared.COMMON, *options_of(WatchOptions)),
-    arguments=(*shared.ARGUMENTS, *COUNTS),
+    arguments=shared.ARGUMENTS,
     systems="BASELINE SYS...",
     files=WatchFiles,
     module="watch",
@@ -214,7 +214,7 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> None:
 HUMAN = Study(
     HumanOptions,
     common=(*shared.COMMON, *options_of(HumanOptions)),
-    arguments=shared.ARGUMENTS,
+    arguments=(("REF, SYS", shared.FILES),),
     systems="BASELINE SYS...",
     files=HumanFiles,
     least=1,

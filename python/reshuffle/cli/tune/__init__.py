@@ -18,7 +18,7 @@ from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..declared import declared_options, taken_options
-from ..examples import CommandGroup, WithExamples, about
+from ..help import CommandGroup, WithHelp, about
 from ..params import option
 from ..shared import all_of, report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
@@ -73,7 +73,7 @@ def tune_group() -> None:
     """
 
 
-@click.command("rerank", cls=WithExamples)
+@click.command("rerank", cls=WithHelp)
 @click.argument("lists", metavar="NBEST")
 @click.argument("weights", metavar="WEIGHTS")
 @all_of(
