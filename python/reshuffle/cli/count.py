@@ -38,12 +38,6 @@ OUTPUT = option(
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Watched, ["workers"]), (OUTPUT,))
 def count_command(reference: str, systems: tuple[str, ...], output: str, **options: Any) -> None:
-    """Count texts once, into a file that takes their place.
-
-    The file replaces REF in compare, score, flips, study, plan, runs and meta, with the same results. SYS are then
-    names of its systems, by default all, and -m chooses among its metrics.\f It has the ids of --docs and --strata.
-    Plain texts may be larger than memory (not with -m nist, or --parses).
-    """
     from ..counts import check_ending, check_fits_npy
     from .inputs.sets import given_files
     from .inputs.test_set import Input

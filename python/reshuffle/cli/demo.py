@@ -41,7 +41,6 @@ TOUR = (
 @option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
 @option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
 def demo_command(tour: bool, directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
-    """Compare four synthetic systems on a built-in corpus."""
     flags = {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
     chosen = [name for name, is_given in flags.items() if is_given]
     given = [*chosen, "--tour", *(["--write"] if directory is not None else [])] if tour else chosen

@@ -29,12 +29,6 @@ WORKS_WITH = ("sacrebleu", "pandas", "polars")
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
-    """Show what is installed and missing, or what a file is.
-
-    Without FILE: versions, the vector instructions and threads in use, and which optional packages and files are there
-    or how to get them. Add this to a report of a problem. With FILE: its format, what is in it, and the commands that
-    take it.
-    """
     if files:
         from .file_kinds import found_in
 

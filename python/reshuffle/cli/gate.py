@@ -59,12 +59,6 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
-    """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
-
-    NEW is allowed if it is shown, under every metric on every test set, not to be worse than BASE by the margin or
-    more.\f It is rejected if it is shown to be worse under some metric, even by less than the margin. Else the gate is
-    inconclusive. For bad input the exit code is 2.
-    """
     from ..gate import gated
     from ..report.gate import headline
     from .inputs.sets import checked_sets, read_sets

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..grouping import grouped
 from ..toml import loads
@@ -41,8 +42,8 @@ def tests_of(command: str) -> str:
 
 
 def about(command: str) -> str:
-    """What a command does, for those without a docstring that says so."""
-    return _texts()[command]["about"]
+    """What a command does."""
+    return _texts()[command]["about"].strip()
 
 
 def first_sentence(text: str) -> str:
@@ -115,7 +116,7 @@ HELP_ALL = Option(
 
 
 class WithHelp(click.Command):
-    """A command or group whose help has examples, and options in groups.
+    """A command or group with the texts of ``help.toml``, and options in groups.
 
     The short help has one line for each option, if possible, and no description after a form feed.
 
@@ -143,8 +144,16 @@ class WithHelp(click.Command):
         self.common = common
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
+    @property
+    def description(self) -> str:
+        """What the command does: of those that are made from a registry, first what that says."""
+        return "\n\n".join(filter(None, (self.help, about(self.place))))
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        return _summary(self.description)
+
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        text, _, more = inspect.cleandoc(self.help or "").partition("\f")
+        text, _, more = self.description.partition("\f")
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(text + more if SHOW_ALL in ctx.meta else text)
@@ -156,7 +165,7 @@ class WithHelp(click.Command):
             common = self._rows(ctx, *self.common)
             rows = [(group, _one_name(name), one_line(text, width)) for group, name, text in common]
             examples = [each for each in examples if len(each) <= formatter.width][:MAX_EXAMPLES]
-            last = last if (rows, examples, (self.help or "").partition("\f")[2]) == whole else HELP_ALL
+            last = last if (rows, examples, self.description.partition("\f")[2]) == whole else HELP_ALL
         record = last and last.get_help_record(ctx)
         groups = grouped((group, (name, text)) for group, name, text in rows)
         groups["Output"] = [*groups.pop("Output", []), *([record] if record else [])]
@@ -182,45 +191,76 @@ class WithHelp(click.Command):
 
 def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]]) -> None:
     """Unlike click's ``write_dl``, break no name at its hyphens, and align all groups alike."""
-    indent = " " * formatter.current_indent
-    hanging = indent + " " * (OPTION_WIDTH + 2)
+    hanging = " " * (formatter.current_indent + OPTION_WIDTH + 2)
     for written, text in rows:
-        lines = textwrap.wrap(text, formatter.width - len(hanging), break_on_hyphens=False)
-        first = f"{indent}{written:{OPTION_WIDTH}}  "
+        first = f"{'':{formatter.current_indent}}{written:{OPTION_WIDTH}}  "
         if len(first) > len(hanging):
             formatter.write(f"{first.rstrip()}\n")
             first = hanging
-        for line in lines:
-            formatter.write(f"{first}{line}\n")
-            first = hanging
+        lines = textwrap.wrap(
+            text, formatter.width, initial_indent=first, subsequent_indent=hanging, break_on_hyphens=False
+        )
+        formatter.write("".join(f"{line}\n" for line in lines))
 
 
-class CommandGroup(WithHelp, click.Group):
-    """An unknown command is an error that suggests the nearest.
+def _summary(description: str) -> str:
+    """The first paragraph, on a line."""
+    return " ".join(description.partition("\n\n")[0].split())
+
+
+class HelpGroup(WithHelp, click.Group):
+    """A group whose help lists its commands by section. An unknown one is an error that suggests the nearest.
 
     Parameters
     ----------
     kind : str
         What its commands are, for this error.
-    heading : str
-        The heading of the list of commands in the help.
+    sections : mapping of str to mapping
+        By heading and name, the commands, or the modules that have them under the name ``NAME_command``.
     """
 
-    def __init__(self, *args: Any, kind: str, heading: str, **attributes: Any) -> None:
+    def __init__(
+        self, *args: Any, kind: str, sections: Mapping[str, Mapping[str, click.Command | str]], **attributes: Any
+    ) -> None:
         super().__init__(*args, **attributes)
-        self.kind, self.heading = kind, heading
+        self.kind, self.sections = kind, sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for section in self.sections.values() for name in section]  # in this order
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported if need be: --help of one should not wait for the options of all others."""
+        found = next((section[cmd_name] for section in self.sections.values() if cmd_name in section), None)
+        if isinstance(found, str):
+            found = cast("click.Command", getattr(import_module(found, __package__), f"{cmd_name}_command"))
+        return found
+
+    def _about(self) -> dict[str, dict[str, str]]:
+        """What each command does, by section, without importing any."""
+        return {
+            heading: {
+                name: _summary(about(name)) if isinstance(command, str) else command.get_short_help_str()
+                for name, command in section.items()
+            }
+            for heading, section in self.sections.items()
+        }
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click, without importing the commands."""
+        known = {name: text for section in self._about().values() for name, text in section.items()}
+        found = [CompletionItem(name, help=text) for name, text in known.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole sentences, which click would cut off, in one column."""
+        longest = max(map(len, self.list_commands(ctx)))
+        for heading, section in self._about().items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{longest}}", text) for name, text in section.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args[0].startswith("-"):
-            check_name(self.kind, args[0], list(self.commands))
+            check_name(self.kind, args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Whole sentences, which click would cut off."""
-        with formatter.section(self.heading):
-            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in self.commands.items()])
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order of the registry

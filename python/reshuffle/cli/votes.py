@@ -33,11 +33,6 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )
 def votes_command(files: tuple[str, ...], **options: Any) -> None:
-    """Rate systems by votes on pairs of them, with ties.
-
-    Ratings are those of Davidson's model, or of Bradley and Terry's without ties. Intervals, ranks and tests of all
-    pairs are from draws of whole judges, rankings or prompts.
-    """
     from ..data.votes import read_votes
     from ..votes import votes
     from .job import started

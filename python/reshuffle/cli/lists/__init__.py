@@ -40,12 +40,6 @@ INSTEAD = "--nbest NBEST --refs REF"
     instead=INSTEAD,
 )
 def oracle_command(**options: Any) -> None:
-    """Find the best and the worst entries of k-best lists.
-
-    They are the limits of any reranking. The entries with the best sentence scores need not have the best corpus score
-    together. The search starts from several choices, and ends where replacing any single entry does not improve the
-    corpus score.
-    """
     from .running import run_oracle
 
     run_oracle(options)
@@ -69,12 +63,6 @@ def oracle_command(**options: Any) -> None:
     instead=INSTEAD,
 )  # fmt: skip
 def mbr_command(**options: Any) -> None:
-    """Choose the entry of each list that agrees best with the others.
-
-    Minimum Bayes risk decoding (Kumar & Byrne 2004): each entry is scored against all entries of its list, each taken
-    as the reference, and that with the best expected score is chosen. No references are needed; with --refs, the
-    outputs are scored.
-    """
     from .running import run_mbr
 
     run_mbr(options)

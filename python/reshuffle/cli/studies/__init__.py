@@ -23,7 +23,7 @@ from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
 from .. import shared
 from ..declared import Decorator, declared_options, given_values, made
-from ..help import CommandGroup, about
+from ..help import HelpGroup
 from ..shared import METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
@@ -73,7 +73,6 @@ def command_of(place: str, study: Study) -> click.Command:
         declared_options(study.record),
         (*study.others, *table_options()),
         systems=study.systems,
-        help=about(place),
         arguments=study.arguments if study.systems else (),
         common=study.common,
     )
@@ -229,16 +228,4 @@ watch_command = command_of("watch", WATCH)
 human_command = command_of("human", HUMAN)
 
 
-@click.group(
-    "study",
-    cls=CommandGroup,
-    kind="study",
-    heading="Studies",
-    commands=COMMANDS,
-)
-def study_group() -> None:
-    """Simulate how tests behave on real outputs.
-
-    A study draws many test sets from the outputs of real systems, in such a way that the truth is known, and runs the
-    tests on each of them.
-    """
+study_command = HelpGroup("study", kind="study", sections={"Studies": COMMANDS})
