@@ -11,9 +11,10 @@ import click
 import pytest
 
 from reshuffle import InputError, StudyResult
-from reshuffle.cli import examples
+from reshuffle.cli import help as help_of_commands
 from reshuffle.cli.entries import EVERY, KINDS
 from reshuffle.cli.explain import chosen
+from reshuffle.cli.help import examples_of
 from reshuffle.cli.process import EXIT_CODES
 from reshuffle.cli.root import cli
 from reshuffle.report.caveats import caveat_kinds
@@ -25,17 +26,47 @@ from test_study_power_reports import RESULTS as POWER
 from told import assert_told
 
 
-def test_commands_have_the_examples_of_help_toml_and_only_these() -> None:
-    shown = {"reshuffle"}
-    with click.Context(cli) as context:
-        for name in cli.list_commands(context):
-            command = cli.get_command(context, name)
-            own = getattr(command, "commands", {})
-            shown |= {name, *(f"{name} {each}" for each in own)} - {"demo"}
-            assert [f"{name} {each}" for each in own] == [each.place for each in own.values()]
-    texts = loads(Path(str(examples.__file__)).with_name("help.toml").read_text("utf-8"))
-    assert {*texts} == shown
-    assert all(examples.examples_of(name) for name in shown)
+def commands_in(group: click.Group, before: str = "") -> dict[str, click.Command]:
+    """All commands and groups, by what users type after ``reshuffle``."""
+    found: dict[str, click.Command] = {}
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            found[f"{before}{name}"] = command
+            found |= commands_in(command, f"{name} ") if isinstance(command, click.Group) else {}
+    return found
+
+
+def test_commands_have_the_texts_of_help_toml_and_only_these() -> None:
+    shown = {"reshuffle", *commands_in(cli)}
+    assert all(command.place == place for place, command in commands_in(cli).items())  # type: ignore[attr-defined]
+    assert {*loads(Path(str(help_of_commands.__file__)).with_name("help.toml").read_text("utf-8"))} == shown
+    assert all(examples_of(name) for name in shown)
+
+
+@pytest.mark.parametrize("columns", ["80", "100"])
+def test_the_help_is_one_screen_and_all_of_it_has_every_option(
+    run: Any, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for place, command in {"": cli, **commands_in(cli)}.items():
+        short, full = (run(*place.split(), option).out for option in ("--help", "--help-all"))
+        lines = short.splitlines()
+        assert (len(lines) <= 50, max(map(len, lines)) <= int(columns)) == (True, True), short
+        assert ("--help-all" in short, "\n  --help-all" in full) == (short != full, False), place
+        texts = " ".join(full.split())
+        for param in command.params:
+            if isinstance(param, click.Option) and not param.hidden and param.name != "help_all":
+                assert f" {param.opts[-1]}" in full
+                assert " ".join((param.help or "").split()) in texts, (place, param.name)
+        assert all(f"\n  {example}\n" in full for example in examples_of(place or "reshuffle"))
+        if place in ("compare", "score"):
+            test = ["Test"] if place == "compare" else []
+            titles = ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]
+            assert all(re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE) == titles for text in (short, full))
+        if place == "compare":  # which guides lead with
+            assert all(f"  {each} " in short for each in ("--paper", "--since", "--interval"))
 
 
 def test_explain_lists_the_registries_or_what_is_named(run: Any) -> None:
@@ -153,13 +184,3 @@ def test_version_is_printed_and_no_arguments_print_help(run: Any) -> None:
     outcome = run()
     assert outcome.code == 2
     assert "Usage: reshuffle" in outcome.out + outcome.err
-
-
-@pytest.mark.parametrize("command", ["watch", "human", "compare", "flips", "show", "explain", "study"])
-def test_help_all_shows_all_options_of_commands_that_have_more(run: Any, command: str) -> None:
-    has_more = command in ("watch", "human", "compare", "flips")
-    short, full = run(command, "--help").out, run(command, "--help-all").out
-    assert "Usage:" in full
-    assert (short != full, "--by-position" in short, "--by-position" in full) == (has_more, False, has_more)
-    assert "--help-all" in short or not has_more
-    assert "--help-all" not in full or not has_more

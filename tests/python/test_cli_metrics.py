@@ -98,26 +98,6 @@ def test_invalid_options_of_a_metric_are_explained() -> None:
     assert_raises("python_errors_of_metrics", globals())
 
 
-@pytest.mark.parametrize(
-    ("command", "most", "most_of_all"),
-    [("compare", 60, 130), ("score", 45, 130), ("gate", 65, 130), ("runs", 60, 112), ("flips", 45, 130)],
-)
-def test_the_help_fits_a_screen_and_all_of_it_two(
-    monkeypatch: pytest.MonkeyPatch, run: Any, command: str, most: int, most_of_all: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    for option, limit in (("--help", most), ("--help-all", most_of_all)):
-        text = run(command, option).out
-        lines = text.splitlines()
-        assert (len(lines) <= limit, max(map(len, lines)) <= 100) == (True, True)
-        if command == "compare":  # which guides lead with
-            assert all(f"  {each} " in text for each in ("--paper", "--since", "--interval"))
-        if command in ("compare", "score"):
-            test = ["Test"] if command == "compare" else []
-            titles = ["Examples", "Input", "Metrics", *test, "Intervals", "Resampling", "Output"]
-            assert re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE) == titles
-
-
 def test_the_help_lists_every_metric(run: Any) -> None:
     words = " ".join(run("compare", "--help-all").out.split())
     named = (*(spec.name for spec in every_spec()), *get_args(types.Interval)[:8], *get_args(types.Format))

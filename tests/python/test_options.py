@@ -251,8 +251,11 @@ def test_no_seed_is_the_default_seed() -> None:
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        ("compare --help", "to compare with (its name or file).  [default: the first]"),
-        ("study type1 --help", "by name (separated by commas or spaces; options follow a colon: ar:scheme=subgroup)."),
+        ("compare --help-all", "to compare with (its name or file).  [default: the first]"),
+        (
+            "study type1 --help-all",
+            "by name (separated by commas or spaces; options follow a colon: ar:scheme=subgroup).",
+        ),
         ("study exchange --help", "[OPTIONS] REF RUN RUN..."),
         ("runs --help-all", "Match --scores and --counts with runs by order, not by name."),
     ],

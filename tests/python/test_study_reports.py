@@ -283,7 +283,7 @@ def test_plots_of_studies_and_comparisons_are_told_apart(run: Any, tmp_path: Pat
 
 
 def test_every_study_and_every_figure_is_in_the_guide(run: Any) -> None:
-    help_text = run("plot", "--help").out
+    help_text = run("plot", "--help-all").out
     guide = "".join(page.read_text("utf-8") for page in GUIDE.glob("*.md"))
     for kind in get_args(types.StudyPlotKind):
         assert re.search(rf"^    {kind} ", help_text, re.MULTILINE), kind

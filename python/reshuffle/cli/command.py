@@ -1,11 +1,10 @@
-"""The command class of ``compare`` and its like: options that take several words, and help in groups."""
+"""The command class of ``compare`` and its like: options that take several words, and those of metrics."""
 
 from __future__ import annotations
 
 import itertools
 import re
 import shlex
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from typing import Any
 import click
 
 from ..errors import InputError, listed, quoted, shortened, warn
-from .examples import examples_of
 from .habits import check_habits
-from .params import Option, Words
+from .help import WithHelp
+from .params import Words
 
 # The option that takes metrics.
 METRIC = ("-m", "--metric", "--metrics")
@@ -23,61 +22,24 @@ METRIC = ("-m", "--metric", "--metrics")
 NEGATIVE = re.compile(r"-\.?\d")
 
 
-class Command(click.Command):
-    """A command with examples and groups in its help, and a hidden flag for every option of any metric.
+class Command(WithHelp):
+    """A command with a hidden flag for every option of any metric.
 
     Parameters
     ----------
-    place : str
-        What users type after ``reshuffle``: ``study type1``.
-    arguments : sequence of (str, str)
-        The arguments and what they are: the first rows of the group Input.
-    common : sequence of str
-        Names of the options that most people need. ``--help`` shows only these, and ``--help-all`` the others, too.
-        Without any, ``--help`` shows all.
     instead : str
         What to write instead of words that belong to no option, for a command whose files all follow options.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        place: str = "",
-        arguments: Sequence[tuple[str, str]] = (),
-        common: Sequence[str] = (),
-        instead: str = "",
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, *args: Any, instead: str = "", **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self.place = place
-        self.arguments = arguments
-        self.common = common
         self.instead, self.allow_extra_args = instead, True
-        self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         from .metric_flags import hidden_flags  # imports the metrics
 
         self.params += [each for each in hidden_flags() if each not in self.params]
         return super().get_params(ctx)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        is_short = bool(self.common) and not ctx.meta.get(SHOW_ALL)
-        shown = first_sentence if is_short else str
-        groups: dict[str, list[tuple[str, str]]] = {"Input": [(name, shown(text)) for name, text in self.arguments]}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            is_shown = param.name in (*self.common, "help_all") if is_short else param is not HELP_ALL
-            if record is not None and is_shown:
-                name, text = record
-                groups.setdefault(getattr(param, "group", "Output"), []).append((name, shown(text)))
-        groups["Output"] = groups.pop("Output")
-        with formatter.section("Examples"):
-            for example in examples_of(self.place)[: MAX_EXAMPLES if is_short else None]:
-                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
-        for group, rows in groups.items():
-            with formatter.section(group):
-                _write_rows(formatter, rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         every = self.get_params(ctx)
@@ -127,59 +89,6 @@ def _own_scores(args: Sequence[str]) -> InputError | None:
             written = shlex.join(["--scores", name, *files])
             return InputError(f"unknown metric {quoted(name)}: {files[0]} has scores of this name, so write {written}")
     return None
-
-
-# The key of whether the help shows all options, in `click.Context.meta`.
-SHOW_ALL = "reshuffle.show_all"
-
-
-# The most examples that it shows otherwise.
-MAX_EXAMPLES = 4
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of a help text, and the default after the text.
-
-    >>> first_sentence("The seed. It is a number.  [default: 1]"), first_sentence("Files (.tsv, .csv) of scores")
-    ('The seed.  [default: 1]', 'Files (.tsv, .csv) of scores')
-    """
-    about, mark, default = text.partition("  [default")
-    return re.split(r"(?<=\.) (?=[A-Z-])", about, maxsplit=1)[0] + mark + default
-
-
-def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.meta[SHOW_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
-
-
-HELP_ALL = Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Show all options and exit.",
-)
-
-# The width of the options' column in the help. A wider option has a line of its own.
-OPTION_WIDTH = 22
-
-
-def _write_rows(formatter: click.HelpFormatter, rows: Sequence[tuple[str, str]]) -> None:
-    """Unlike click's ``write_dl``, break no name at its hyphens, and align all groups alike."""
-    indent = " " * formatter.current_indent
-    hanging = indent + " " * (OPTION_WIDTH + 2)
-    for written, text in rows:
-        lines = textwrap.wrap(text, formatter.width - len(hanging), break_on_hyphens=False)
-        first = f"{indent}{written:{OPTION_WIDTH}}  "
-        if len(first) > len(hanging):
-            formatter.write(f"{first.rstrip()}\n")
-            first = hanging
-        for line in lines:
-            formatter.write(f"{first}{line}\n")
-            first = hanging
 
 
 def _spread(args: list[str], takers: Mapping[str, Words]) -> list[Any]:

@@ -16,12 +16,11 @@ from ..options.display import ComparisonDisplay, Display
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .declared import declared_options, given_values, made, taken_options
-from .examples import WithExamples
+from .help import WithHelp
 from .params import Name, option
 from .shared import (
     ARGUMENTS,
     COMMON,
-    COUNTS,
     METRICS,
     all_of,
     any_of,
@@ -47,18 +46,13 @@ if TYPE_CHECKING:
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(
         *(*COMMON, "documents", "sets", "test", "baseline", "all_pairs", "adjust", "alpha"),
         *("interval", "confidence_level", "since", "methods", "paper"),
     ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
-    """Test whether systems differ by more than chance.
-
-    Every SYS is compared with the first, or with --baseline. By default, p is the probability of a difference at least
-    this large if both had the same expected score on test sets of this size.
-    """
     from ..comparing import compared
     from ..sets import common_texts, compared_sets
     from ..settings import ComparisonSettings
@@ -120,11 +114,10 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Display),
     systems="SYS...",
     output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
-    """Score systems, and show the components of each score."""
     from ..compare import segment_scores
     from ..comparing import scored
     from ..sets import SetData
@@ -201,16 +194,10 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     declared_options(FlipOptions),
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
-    arguments=(*ARGUMENTS, *COUNTS),
+    arguments=ARGUMENTS,
     common=(*COMMON, "documents", "threshold", "baseline", "system", "top"),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
-    """List the segments that make the difference between two systems.
-
-    A segment is gained if its score passes the threshold only under SYS, and lost if only under BASELINE. --threshold
-    is needed unless all scores are 0 or 1. The segments that add most to the difference of
-    the two corpus scores are listed first.
-    """
     from ..flips import flips
     from .inputs.sets import given_files
     from .inputs.test_set import Input
@@ -233,7 +220,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
         job.report(lambda: call(flips, whole))
 
 
-@click.command("show", cls=WithExamples)
+@click.command("show", cls=WithHelp)
 @click.argument("result", metavar="RESULT")
 @all_of(
     output_options(get_args(types.GateFormat)),
@@ -244,12 +231,6 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
     ),
 )
 def show_command(result: str, **options: Any) -> None:
-    """Show a saved result in any format.
-
-    RESULT is a file in JSON or HTML that reshuffle compare, score, flips, gate, watch, human, votes, runs, study, plan,
-    meta, tune, oracle or mbr wrote; - is standard input. Nothing is computed again. HTML does not show the command that
-    computed the result.
-    """
     from .show import show
 
     show(result, options)
@@ -257,23 +238,12 @@ def show_command(result: str, **options: Any) -> None:
 
 @click.command(
     "verify",
-    cls=WithExamples,
+    cls=WithHelp,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("result", metavar="RESULT")
 @click.argument("words", metavar="[COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 def verify_command(result: str, words: tuple[str, ...]) -> int:
-    """Check the files of a saved result, or run its command again and compare.
-
-    RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume, --history and options of reports have no effect. First says which
-    files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all, and files are looked up in the
-    current folder, so go to the one that holds them. Then prints "same bytes" and the
-    signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
-    scores and p-values first, histograms and seeds last. The exit code is 0 if all is the same, else 1.
-
-    Nothing in RESULT is ever run, so a file from somebody else is safe to check.
-    """
     from .verify import verify
 
     return verify(result, words)
@@ -288,7 +258,7 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name, help=about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-@click.command("explain", cls=WithExamples, context_settings={"ignore_unknown_options": True})
+@click.command("explain", cls=WithHelp, context_settings={"ignore_unknown_options": True})
 @click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=_every_name)
 @option(
     "--format",
@@ -299,13 +269,6 @@ def _every_name(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     help="text, json or markdown.",
 )
 def explain_command(names: tuple[str, ...], fmt: str) -> None:
-    """Explain a metric, test, interval or any other name.
-
-    NAME is a command, an option, or anything that an option takes by name: a metric, tokenizer, test, scheme, stopping
-    rule, interval, adjustment, family, exchange unit of runs, study, null hypothesis, model, coefficient or optimizer.
-    Shows what it is, its options, caveats and paper. Without NAME, lists all names but commands and options; a kind
-    of names, such as tests, has a line about each of its own, and 'everything' about all.
-    """
     from .explain import CATALOGUE_FORMATS
     from .output import terminal
 

@@ -15,7 +15,8 @@ from click import shell_completion
 from click.shell_completion import CompletionItem, ShellComplete
 
 from ..errors import InputError
-from .command import Command, first_sentence
+from .command import Command
+from .help import first_sentence
 from .root import COMPLETE
 
 # What switches it on, by shell, and the file in which it belongs.

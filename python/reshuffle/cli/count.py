@@ -13,7 +13,7 @@ from ..options.files import SetFiles
 from .command import Command
 from .declared import declared_options, taken_options
 from .params import option
-from .shared import ARGUMENTS, METRICS, all_of
+from .shared import FILES, METRICS, all_of
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
@@ -23,22 +23,21 @@ OUTPUT = option(
     "--output",
     metavar="FILE",
     required=True,
-    help="Write the counts to FILE.npz, or to FILE.npy for one metric without --docs and --strata. numpy.load reads "
-    "both: an array (systems, segments, columns) for each metric.",
+    help="Write the counts to FILE.npz (or FILE.npy, for one metric without --docs and --strata). Both are read by "
+    "numpy.load, as an array (systems, segments, columns) for each metric.",
 )
 
 
-@click.command("count", cls=Command, place="count", arguments=ARGUMENTS)
+@click.command(
+    "count",
+    cls=Command,
+    arguments=(("REF, SYS", FILES),),
+    common=("references", "documents", "strata", "metrics", "workers", "output"),
+)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Watched, ["workers"]), (OUTPUT,))
 def count_command(reference: str, systems: tuple[str, ...], output: str, **options: Any) -> None:
-    """Count texts once, into a file that takes their place.
-
-    The file replaces REF in compare, score, flips, study, plan, runs and meta, with the same results. SYS are then
-    names of its systems, by default all, and -m chooses among its metrics. It has the ids of --docs and --strata. Plain
-    texts may be larger than memory (not with -m nist, or --parses).
-    """
     from ..counts import check_ending, check_fits_npy
     from .inputs.sets import given_files
     from .inputs.test_set import Input

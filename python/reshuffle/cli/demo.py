@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError, printable
+from .help import WithHelp
 from .params import option
 
 # What people ask first, and the commands that answer it with the files of the corpus.
@@ -33,14 +34,13 @@ TOUR = (
 )
 
 
-@click.command("demo")
+@click.command("demo", cls=WithHelp)
 @option("--tour", is_flag=True, help="Show three commands and what they answer, a screen each.")
 @option("--write", "directory", metavar="DIR", help="Write the corpus to DIR as text files instead.")
 @option("--runs", type=int, metavar="N", help="Compare three systems with N optimizer runs each.")
 @option("--judgments", is_flag=True, help="Compare metrics with the votes of simulated people.")
 @option("--lists", is_flag=True, help="Tune weights of features on k-best lists.")
 def demo_command(tour: bool, directory: str | None, runs: int | None, judgments: bool, lists: bool) -> None:
-    """Compare four synthetic systems on a built-in corpus."""
     flags = {"--runs": runs is not None, "--judgments": judgments, "--lists": lists}
     chosen = [name for name, is_given in flags.items() if is_given]
     given = [*chosen, "--tour", *(["--write"] if directory is not None else [])] if tour else chosen

@@ -13,7 +13,7 @@ import click
 from ..data.reading import path_is, split_name
 from ..errors import InputError, InputWarning, Option, counted, flag, printable
 from ..grouping import grouped
-from .examples import WithExamples
+from .help import WithHelp
 from .params import option
 
 if TYPE_CHECKING:
@@ -25,16 +25,10 @@ FOR_DEVELOPERS = r"extra == .(test|interop|docs|lint|bench)\b"
 WORKS_WITH = ("sacrebleu", "pandas", "polars")
 
 
-@click.command("doctor", cls=WithExamples)
+@click.command("doctor", cls=WithHelp)
 @click.argument("files", metavar="[FILE...]", nargs=-1)
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
-    """Show what is installed and missing, or what a file is.
-
-    Without FILE: versions, the vector instructions and threads in use, and which optional packages and files are there
-    or how to get them. Add this to a report of a problem. With FILE: its format, what is in it, and the commands that
-    take it.
-    """
     if files:
         from .file_kinds import found_in
 

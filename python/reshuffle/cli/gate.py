@@ -55,16 +55,10 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     arguments=ARGUMENTS,
     common=(
         *(*COMMON, "lower_is_better", "documents", "sets", "manifest"),
-        *("margin", "rule", "primary", "human", "alpha", "config", "history", "page", "full"),
+        *("margin", "rule", "primary", "human", "alpha", "config", "history", "full"),
     ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
-    """Decide whether NEW may replace BASE: allow (exit code 0), reject (1) or inconclusive (5).
-
-    NEW is allowed if, under every metric on every test set, it is shown not to be worse than BASE by the margin or
-    more; else it is rejected if it is shown to be worse under some metric, even by less than the margin; else the gate
-    is inconclusive. For bad input the exit code is 2.
-    """
     from ..gate import gated
     from ..report.gate import headline
     from .inputs.sets import checked_sets, read_sets

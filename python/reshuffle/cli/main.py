@@ -95,7 +95,7 @@ def _with_flags(warning: InputWarning) -> str:
 
 def _missing(error: click.MissingParameter) -> str:
     """What is missing, with the first sentence of its help."""
-    from .command import first_sentence
+    from .help import first_sentence
 
     about = first_sentence(getattr(error.param, "help", None) or "")
     if isinstance(error.param, click.Argument) and error.ctx is not None and not about:
@@ -119,7 +119,8 @@ def _unknown(error: click.NoSuchOption) -> str:
     if error.ctx is not None and isinstance(error.ctx.command, click.Group) and error.ctx.parent is not None:
         group, commands = error.ctx.command_path, either(error.ctx.command.list_commands(error.ctx))
         return f"'{group}' has no option {error.option_name}: a command comes first, {commands}"
-    own = [] if error.ctx is None else [param.opts[0] for param in error.ctx.command.params if param.opts[0][:1] == "-"]
+    params = [] if error.ctx is None else [param for param in error.ctx.command.params if param.expose_value]
+    own = [param.opts[0] for param in params if param.opts[0][:1] == "-"]
     if error.option_name in ("-v", "-V", "--version"):
         meant = ": the version is shown by 'reshuffle --version'"
     elif not meant and 1 < len(own) <= MOST_OPTIONS:

@@ -50,12 +50,6 @@ TABLE = (
     instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 def runs_command(**options: Any) -> None:
-    """Compare systems with several runs (seeds, epochs) each.
-
-    Shows how much scores vary between runs (s_test, s_dev) and test sets (s_sel), differences from the baseline, and
-    with --full, median runs. By default, p is the probability of a difference at least this large if new runs of both
-    systems, on new segments, had the same expected score.
-    """
     from ..runs import compared_runs
     from ..settings import RunSettings, in_order
     from .inputs.runs import RunInputs

@@ -19,26 +19,29 @@ from .params import Metric, Name, option
 # The options that the short help of most commands shows, beside their own.
 COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
 
-ARGUMENTS = (
-    (
-        "REF, SYS",
-        "UTF-8 text, one segment per line, mteval (.sgm, .xml), a table (FILE#NAME), JSON lines (.jsonl), parses "
-        "(.conllu) or transcripts (.trn). They may be compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME "
-        "is a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder among SYS "
-        "stands for the files in it, and an mteval file with several systems for all of them.",
-    ),
+# What files of texts may be.
+FILES = (
+    "UTF-8 text, one segment per line; or mteval (.sgm, .xml), a table (FILE#NAME), JSON lines (.jsonl), parses "
+    "(.conllu) or transcripts (.trn). They may be compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is "
+    "a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder among SYS stands "
+    "for the files in it, and an mteval file with several systems for all of them."
 )
 # The same in short, for commands that compare does not introduce.
 TEXTS = (
-    "UTF-8 text with one segment per line, mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
+    "UTF-8 text, one segment per line; or mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
     "compare'; - is standard input."
 )
-COUNTS = (
-    (
-        "COUNTS [SYS...]",
-        "Counts of 'reshuffle count', and systems in them. They take the place of REF and SYS.  [default: all]",
-    ),
-)
+COUNTS = "Counts of 'reshuffle count' take the place of REF; SYS are then systems in them, by default all."
+ARGUMENTS = (("REF, SYS", f"{FILES} {COUNTS}"),)
+
+# The metrics that help names first.
+MOST_USED = ("bleu", "chrf", "chrf++", "ter", "asr-wer", "rougeL", "f1", "accuracy")
+
+
+def metric_names(names: Sequence[str]) -> str:
+    """The names of metrics, for a help text."""
+    ordered = dict.fromkeys((*(name for name in MOST_USED if name in names), *names))
+    return f"{either([*ordered])} ('reshuffle explain metrics')"
 
 
 def any_of(names: object) -> str:
@@ -56,9 +59,9 @@ def metrics_option(default: str, kind: Metric | None = None) -> tuple[Decorator,
     return (
         option("-m", "--metric", "--metrics", "metrics", group="Metrics", multiple=True, type=kind or Metric(),
                metavar="NAME...",
-               help=f"{any_of(types.MetricName)}. Several may follow one -m, up to a word that is no metric (./ter is "
-               "a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags (--tokenize, "
-               "--lowercase, --word-order ...): 'reshuffle explain bleu' lists those of a metric.  "
+               help=f"{metric_names(get_args(types.MetricName))}. Several may follow one -m, up to a word that is no "
+               "metric (./ter is a file). Options follow a name (bleu:tokenize=intl,lowercase) or are flags "
+               "(--tokenize, --lowercase, --word-order ...): 'reshuffle explain bleu' lists those of a metric.  "
                f"[default: {default}]"),
     )  # fmt: skip
 
@@ -127,4 +130,4 @@ def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
 
 def full_option(also: str) -> Decorator:
     """``--full``, for results whose text is a short form, which also shows the rest."""
-    return option("--full", is_flag=True, help=f"As text: also {also}.")
+    return option("--full", is_flag=True, help=f"Show more as text: {also}.")

@@ -16,8 +16,8 @@ from .shared import report_command
 ARGUMENTS = (
     (
         "FILE",
-        "Votes: JSON lines or a table with the systems, the winner and the judge of each vote (model_a, model_b, "
-        "winner, judge); rankings of WMT (CSV, .rank); annotations of Pearmut. Several files are read as one.",
+        "Votes in JSON lines or a table: the systems, the winner and the judge of each (model_a, model_b, winner, "
+        "judge); or rankings of WMT (CSV, .rank), or annotations of Pearmut. Several files are read as one.",
     ),
 )
 # --columns has the columns of the votes here.
@@ -33,11 +33,6 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )
 def votes_command(files: tuple[str, ...], **options: Any) -> None:
-    """Rate systems by votes on pairs of them, with ties.
-
-    Ratings are those of Davidson's model, or of Bradley and Terry's without ties. Intervals, ranks and tests of all
-    pairs are from draws of whole judges, rankings or prompts.
-    """
     from ..data.votes import read_votes
     from ..votes import votes
     from .job import started

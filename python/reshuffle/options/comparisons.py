@@ -158,7 +158,7 @@ class Intervals(Options):
     and for ``anova`` with ``tukey`` or ``scheffe``; see :class:`~reshuffle.Simultaneous` for the intervals of scores.
     """
     confidence_level: ConfidenceLevel = None
-    """Confidence level. By default 0.95, or 1 minus 2*alpha with margins.
+    """Confidence level. By default 0.95; 1 minus 2*alpha with margins.
 
     ``equivalence`` and ``non-inferiority`` are tests with margins.
     """
@@ -190,7 +190,7 @@ class Draws(Replicated):
     """How many draws there are, for intervals."""
 
     n_resamples: AnyNumber = N_DRAWS
-    """Bootstrap draws, for intervals that need them; auto: 10,000 to 1,000,000.
+    """Bootstrap draws for intervals; auto: 10,000 to 1,000,000.
 
     ``auto`` is 40/(1 − ``confidence_level``) − 1, but at least 10,000 and at most a million. The result and its
     signature have the number used.
@@ -243,7 +243,7 @@ class OptionalIntervals(Options):
     ``confidence_level``, else none.
     """
     confidence_level: ConfidenceLevel = None
-    """Confidence level of the intervals. By default 0.95 with ``interval``."""
+    """Confidence level. By default 0.95 with ``interval``."""
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -31,9 +31,9 @@ class Display(Options):
     TITLE: ClassVar[str] = "Output"
 
     methods: bool = False
-    """Add a methods paragraph for a paper, with BibTeX entries. Beside LaTeX and Typst they are in FILE.bib."""
+    """Add a methods paragraph for a paper. With it are BibTeX entries, which LaTeX and Typst have in FILE.bib."""
     paper: Annotated[str | None, Flag(metavar="DIR")] = None
-    """Also write a paper's tables, paragraph and figures to the folder DIR. With them are BibTeX entries, and facts for
+    """Also write what a paper needs to the folder DIR: tables, a paragraph, figures, BibTeX entries, and facts for
     ACL's checklist.
     """
     digits: Digits = None
@@ -50,15 +50,15 @@ class Shown(Options):
     pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
     """Tables of pairs, with parts of differences. By default up to 12 tests."""
     groups: types.Groups | None = None
-    """How to show which systems differ if all pairs were compared: letters, ranks or both. By default both; letters in
-    LaTeX and Typst tables of several metrics.
+    """How to show which systems differ (if all pairs were compared): letters, ranks or both. By default both; letters
+    in LaTeX and Typst tables of several metrics.
     """
     columns: Annotated[int | None, Ge(1), Le(2), Flag(metavar="1|2")] = None
-    """In LaTeX and Typst, how many columns of the page a table spans. By default as many as it needs."""
+    """Columns of the page that a table spans (in LaTeX and Typst). By default as many as it needs."""
     triangle: bool = False
     """The differences of all pairs as a triangular matrix (up to 20 systems)."""
     max_texts: Annotated[int | None, Ge(0), SIZE] = None
-    """Largest size of the texts in HTML, in bytes of UTF-8. By default 50MB."""
+    """Largest size of texts in HTML, in bytes of UTF-8. By default 50MB."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -96,9 +96,9 @@ class ComparisonFigure(Options):
     """What only figures of comparisons have."""
 
     pair: Annotated[tuple[str, str] | None, Flag(metavar="SYS BASELINE")] = None
-    """For null: a system and its baseline, as named in RESULT. By default the only pair."""
+    """A system and its baseline (for null), as named in RESULT. By default the only pair."""
     baseline: Name = None
-    """For forest: the system that is subtracted from the others. By default that of RESULT, else the best system."""
+    """The system that is subtracted from the others (for forest). By default that of RESULT, else the best system."""
     names: NamesFile = None
     digits: Digits = None
 

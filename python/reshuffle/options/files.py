@@ -48,10 +48,10 @@ class Outputs(Options):
     systems: Annotated[OfSystems, PYTHON] = ()
     """The output of each system."""
     scores: ScoreFiles = field(factory=dict)
-    """Segment scores (COMET, people), or results of lm-eval, inspect_ai or trec_eval: a FILE for each SYS, or a table
-    (.tsv, .csv) for all. A FILE is named like its SYS; the files may be in a folder. Higher is better unless
-    --lower-is-better NAME. Without REF, each FILE is a system; so is each folder, with a file for each of several
-    test sets.
+    """Segment scores (COMET, people, lm-eval ...): a FILE for each SYS, or a table (.tsv, .csv) for all, or results of
+    lm-eval, inspect_ai or trec_eval. A FILE is named like its SYS; the files may be in a folder. Higher is better
+    unless --lower-is-better NAME. Without REF, each FILE is a system; so is each folder, with a file for each of
+    several test sets.
     """
     counts: Annotated[Mapping[str, OfSystems], Flag(("--counts",), "NAME:FORMULA FILE", greedy=("--counts",))] = field(
         factory=dict
@@ -80,7 +80,7 @@ class Reading(Options):
     ] = None
     """{names}. By default by file extension."""
     max_input: Annotated[int, SIZE, NO_KEY] = MAX_INPUT
-    """Largest size of a compressed file after decompression. By default 4GiB."""
+    """Largest size of a compressed file, decompressed. By default 4GiB."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -94,10 +94,10 @@ class Files(Measured):
     lower_is_better: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """Lower is better under these --scores or --counts: errors, losses, times."""
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
-    """For depf with other metrics: CoNLL-U of references, then of every SYS."""
+    """CoNLL-U for depf with other metrics: of the references, then of every SYS."""
     documents: DocumentFile = None
-    """The document or speaker of each segment, to draw whole documents. FILE, FILE#COLUMN, a column of REF, or speaker
-    (in the ids of transcripts).
+    """The document or speaker of each segment: draw whole documents. FILE, FILE#COLUMN, a column of REF, or speaker (in
+    the ids of transcripts).
     """
     strata: OneFile = None
     """Stratum ids, one per segment: draw within strata in the bootstrap."""
@@ -142,8 +142,8 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to sample whole documents. FILE, FILE#COLUMN, a column of REF, or
-    speaker (in the ids of transcripts).
+    """The document or speaker of each segment: sample whole documents. FILE, FILE#COLUMN, a column of REF, or speaker
+    (in the ids of transcripts).
     """
     strata: Annotated[File | None, Flag(hidden=True)] = None
     """Does not apply."""
@@ -156,7 +156,7 @@ class WatchFiles(Unstratified):
     """The files of :func:`reshuffle.watch`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to draw whole documents. FILE, FILE#COLUMN or a column of REF."""
+    """The document or speaker of each segment: draw whole documents. FILE, FILE#COLUMN or a column of REF."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -164,8 +164,8 @@ class HumanFiles(WatchFiles):
     """The files of :func:`reshuffle.human`."""
 
     scores: ScoreFiles = field(factory=dict)
-    """Labels, missing (empty, NaN, NA, None or null) where there are none, or scores of a metric: a FILE named like
-    each SYS, a folder of these, or a table for all. Without REF, each FILE is a system.
+    """Labels (empty, NaN, NA, None or null where there are none) or scores of a metric: a FILE named like each SYS, a
+    folder of these, or a table for all. Without REF, each FILE is a system.
     """
     missing: Annotated[types.Missing | str, Flag(hidden=True)] = "pairwise"
     """Segments without labels are meant."""
@@ -178,7 +178,7 @@ class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment, to compare documents, not segments: FILE, FILE#COLUMN or speaker."""
+    """The document or speaker of each segment: compare documents, not segments. FILE, FILE#COLUMN or speaker."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

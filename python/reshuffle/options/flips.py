@@ -43,8 +43,8 @@ class FlipOptions(Watched):
     metric: Annotated["str | AnyMetric", PYTHON, Kind("str or metric")] = field(default="bleu", kw_only=False)
     """One of those for :func:`reshuffle.compare`."""
     threshold: Annotated[float | None, Flag(metavar="SCORE"), Check(finite)] = field(default=None, kw_only=True)
-    """A segment passes if its score is at least this, or at most this if lower is better. Needed unless all scores are
-    0 or 1. By default 0.5.
+    """A segment passes with at least this score (at most this, if lower is better). Needed unless all scores are 0 or
+    1. By default 0.5.
 
     In the units of segment scores, as :func:`reshuffle.segment_scores` returns them.
     """
@@ -53,7 +53,7 @@ class FlipOptions(Watched):
     system: Annotated[str | None, Flag(metavar="NAME")] = field(default=None, kw_only=True)
     """The other system. By default the only other one."""
     top: Annotated[int, Ge(0)] = field(default=10, kw_only=True)
-    """How many segments to list by what they add to the difference."""
+    """How many segments to list: those that add most to the difference."""
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment. Documents are then compared instead of segments; the score of a document is the
     corpus score of its segments.

@@ -132,13 +132,13 @@ class Gated(Options):
     primary: Annotated[tuple[str, ...], Flag(metavar="METRIC"), Kind("str or sequence of str", "metric"), MinLen(0)] = (
         field(default=(), converter=names)
     )
-    """For superior: the metrics under which NEW has to be better. They need no margin."""
+    """The metrics under which NEW must be better (for superior). They need no margin."""
     human: Annotated[str | None, Flag(metavar="NAME")] = None
-    """The metric that has people's labels of some segments. It is tested with the help of another metric, which scores
-    all segments, as in 'reshuffle human'.
+    """The metric with people's labels of some segments. It is tested with the help of another metric, which scores all
+    segments, as in 'reshuffle human'.
     """
     alpha: FixedLevel = 0.05
-    """The largest probability of each kind of wrong verdict, in one run."""
+    """Largest error rate: the probability of each kind of wrong verdict, in one run."""
 
     def check_together(self) -> None:
         """:class:`InputError` for margins and metrics that the rule does not take, and for a level of .5 or more."""
@@ -174,7 +174,7 @@ class Gate(Resampled, Gated, Stratified, Texts):
     history: Annotated[
         "str | os.PathLike[str] | None", Flag(metavar="FILE"), Kind("path, optional"), Check(check_path)
     ] = field(default=None, kw_only=True)
-    """Append scores and verdict to FILE, and test its scores for a trend.
+    """Append scores and verdict to FILE; test its scores for a trend.
 
     Each run appends a line of JSON. A damaged end of the file is dropped, with an :class:`~reshuffle.InputWarning`.
     """
@@ -187,8 +187,8 @@ class GatedFiles(SetFiles):
     references: References = ()
     """The references; --refs takes all files up to the next option."""
     scores: ScoreFiles = field(factory=dict)
-    """Segment scores (COMET, people, right or wrong) or results of lm-eval, inspect_ai or trec_eval, of BASE and NEW: a
-    file each or, for several test sets, a folder each with files of the same names.
+    """Segment scores (COMET, right or wrong, lm-eval ...): a file of BASE and one of NEW or, for several test sets, a
+    folder each with files of the same names. They may be results of lm-eval, inspect_ai or trec_eval.
     """
     source: Annotated[str | None, Flag(metavar="FILE")] = None
     """The source text, for sari."""
@@ -211,7 +211,9 @@ class GateFiles(Options):
     TITLE: ClassVar[str] = "Gate"
 
     config: Annotated[str | None, Flag(metavar="FILE")] = None
-    """TOML or JSON with margin, rule, primary, human, alpha, metrics and history; options replace its keys."""
+    """A TOML or JSON file of options: margin, rule, primary, human, alpha, metrics and history. Those of the command
+    line replace its keys.
+    """
     page: Annotated[str | None, Flag(metavar="URL")] = None
     """In Markdown: the address of the report, to link to."""
 

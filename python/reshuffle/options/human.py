@@ -22,7 +22,7 @@ class Labelling(Options):
     human: Annotated[tuple[str, ...], Flag(metavar="NAME"), Kind("str or sequence of str", "metric"), MinLen(0)] = (
         field(default=(), converter=names)
     )
-    """The metric that has the labels, or several, one for each rater. By default the one with missing scores.
+    """The metric that has the labels; or several, one for each rater. By default the one with missing scores.
 
     With several raters, the label of a segment is the mean of its labels. For a difference, only raters who labelled
     both systems count.
@@ -38,9 +38,9 @@ class Labelling(Options):
     would have (set).
     """
     difference: Annotated[float | None, Gt(0), Flag(metavar="D")] = None
-    """Also say how many labels are needed to show a difference of this size with 80% power."""
+    """Plan for a difference of this size: how many labels show it with 80% power."""
     looks: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
-    """For the planned difference: also plan N equally spaced looks, each of which may end the labelling."""
+    """Plan N looks for that difference: equally spaced, each of which may end the labelling."""
     confidence_level: Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")] = 0.95
     """Confidence level of the intervals."""
 

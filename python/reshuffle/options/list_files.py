@@ -43,10 +43,10 @@ class Entries(Options):
     of several files, line i of each belongs to sentence i.
     """
     per_sentence: Annotated[int | None, Flag(metavar="K"), Needs(("samples",))] = None
-    """For one file of --samples: how many lines each sentence has."""
+    """How many lines each sentence has (in one file of --samples)."""
     model: Annotated[OneFile, Excludes(("totals",))] = None
-    """Weights of features, which give each entry a model score: lines 'name value' or 'name= value ...', JSON,
-    moses.ini or init.opt. By default entries have no model scores, and the first is the 1-best.
+    """Weights of features, for model scores: lines 'name value' or 'name= value ...', JSON, moses.ini or init.opt. By
+    default entries have no model scores, and the first is the 1-best.
     """
     totals: bool = False
     """Use the decoder's own totals, the column after the features, as model scores."""
@@ -88,7 +88,7 @@ class HeldOut(Options):
     ] = None
     """Test lists and their references."""
     sources: OneFile = None
-    """The source of each sentence, for the templates phrase and words."""
+    """The source of each sentence (for the templates phrase and words)."""
     dev_sources: Annotated[OneFile, Needs(("dev",))] = None
     """The same for --dev-set."""
     test_sources: Annotated[OneFile, Needs(("test",))] = None

@@ -69,7 +69,7 @@ class RunOutputs(Options):
     TITLE: ClassVar[str] = "Input"
 
     baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",)), NO_SYSTEMS] = ()
-    """The baseline's runs, one FILE per run, or a system's name."""
+    """The baseline's runs: a FILE per run, or a system's name."""
     systems: Annotated[
         tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"), NO_SYSTEMS
     ] = ()
@@ -99,7 +99,7 @@ class DevOutputs(Options):
     dev_scores: Annotated[
         tuple[Words, ...], Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"), NO_DEV
     ] = ()
-    """The score of each run on the development set, instead of --dev-refs and outputs."""
+    """The score of each run on the development set: instead of --dev-refs and outputs."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -287,7 +287,7 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     difference: Annotated[tuple[float, ...], Flag(("--difference", "--differences"), "VALUE")] = field(
         default=(1.0,), converter=numbers, kw_only=False
     )
-    """Without data: Δ, the true differences, in points of the metric."""
+    """True differences Δ (without data), in points of the metric."""
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
         default=(2000,), converter=whole_numbers, kw_only=False
     )
@@ -340,7 +340,7 @@ class Planned(Options):
     family_size: Annotated[int | None, Ge(1)] = None
     """Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."""
     simulate: Annotated[bool, Flag(("--simulate/--no-simulate",))] = True
-    """Simulate the power of the tests on test sets drawn from the data, or use that of a z-test (quick).
+    """Simulate power (on test sets drawn from the data), or take that of a z-test.
 
     See Notes. The z-test has a known standard error, and its power is in closed form; the power of real tests can be
     lower or higher by .06.
@@ -460,7 +460,7 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = field(default=None, kw_only=True)
     """Compare each system with this one only. By default all pairs."""
     confidence_level: ConfidenceLevel = field(default=0.95, kw_only=True)
-    """The confidence that a test needs to draw a conclusion."""
+    """Confidence that a test needs for a conclusion."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -493,8 +493,8 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
     halves: Annotated[types.SampleLayout | str | None, Kind("{'broad', 'block'} or None", "layout")] = field(
         default="broad", kw_only=True
     )
-    """Without domains, check whether the winners on one half also win on the other: broad (every other segment) or
-    block (the first and the second half).
+    """How to halve the test set, without domains: broad (every other segment) or block (the first and the second half).
+    The report says whether the winners on one half also win on the other.
 
     None for no such check.
     """
@@ -566,14 +566,14 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     run_sd: Annotated[tuple[float, ...], Ge(0), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True
     )
-    """Without data: standard deviation between runs, in sampling standard deviations of a run's score.
+    """Standard deviation between runs (without data): in sampling standard deviations of a run's score.
 
     τ of the model.
     """
     correlation: Annotated[tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5), converter=numbers, kw_only=True
     )
-    """Without data: correlation between the segment differences of two pairs of runs.
+    """Correlation of segment differences (without data): between two pairs of runs.
 
     ρ of the model.
     """
@@ -606,7 +606,7 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
     margin: Annotated[tuple[float, ...] | None, Gt(0), Flag(metavar="VALUE")] = field(
         default=None, converter=optional(numbers)
     )
-    """The margin of each task, in standard errors of its difference. By default that with which independent tasks are
+    """Margin of each task (in standard errors of its difference). By default that with which independent tasks are
     allowed in 80% of the cases if nothing changed.
     """
     differences: Annotated[tuple[DifferencesName, ...], Kind(noun="differences")] = field(

@@ -46,18 +46,20 @@ class Rating(Options):
     ``prompt``. ``vote`` takes all votes as independent, which makes intervals too short if they are not.
     """
     ties: Annotated[types.VoteTies | str, Kind(noun="treatment of ties")] = "model"
-    """model: the probability of a tie is part of the model (Davidson); half: a tie is half a win for both; drop: ties
-    are left out. The last two are the model of Bradley and Terry. Half wins bring ratings closer together.
+    """How ties count: by their probability in the model of Davidson (model), as half a win for both (half), or not at
+    all (drop). The last two are the model of Bradley and Terry. Half wins bring ratings closer together.
     """
     prior: Annotated[float, Ge(0), Flag(metavar="WINS")] = 0.0
-    """Wins that are added to each system of every pair that was compared, such as 0.5. They make ratings finite where
-    the votes alone do not, and draw them together. Where they are needed in more than 1% of the draws, there are no
-    intervals and tests.
+    """Wins added to both systems of every compared pair (such as 0.5). They make ratings finite where the votes alone
+    do not, and draw them together. Where they are needed in more than 1% of the draws, there are no intervals and
+    tests.
     """
     position: bool = False
-    """Fit and test the advantage of the system that was shown first, or on the left."""
+    """Fit and test the advantage of being shown first (or on the left)."""
     scale: Annotated[types.RatingScale | str, Kind(noun="scale of ratings")] = "log"
-    """log: natural logarithms of strengths; elo: 400 times their logarithms to base 10. Their mean is 0."""
+    """How strengths are shown: as natural logarithms (log), or as 400 times their logarithms to base 10 (elo). Their
+    mean is 0.
+    """
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

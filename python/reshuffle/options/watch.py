@@ -44,7 +44,7 @@ class Looks(Options):
     first_look: Annotated[int, Ge(2), Flag(metavar="N")] = 500
     """The first look of asymptotic, in units. Before it nothing is tested."""
     looks: Annotated[int, Ge(1), Flag(metavar="N")] = 5
-    """The number of planned looks of obrien-fleming and pocock, equally spaced."""
+    """Planned looks, equally spaced (for obrien-fleming and pocock)."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -54,18 +54,18 @@ class Looking(Looks):
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
     """The system to compare with. By default the first."""
     method: types.SequentialMethod | str = "auto"
-    """betting and sign: after every unit, for scores with bounds and for wins and losses; asymptotic: any metric, from
-    the first look on; obrien-fleming and pocock: any metric, at planned looks. auto: betting if there are bounds, else
-    asymptotic.
+    """When to test: betting (for scores with bounds) and sign (for wins and losses) after every unit, asymptotic from
+    the first look on, obrien-fleming and pocock at planned looks (all three for any metric). auto is betting if there
+    are bounds, else asymptotic.
 
     See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see scores.
     """
     bounds: Annotated[tuple[float, float] | None, Flag(metavar="LOW HIGH"), Kind("pair of float, optional")] = field(
         default=None, converter=optional(bounds)
     )
-    """The lowest and the highest possible score of a segment, such as 0 and 1. Needed by betting."""
+    """Lowest and highest possible score, such as 0 and 1. Needed by betting."""
     alpha: FixedLevel = 0.05
-    """The largest probability of any wrong verdict, over all looks; with e-bh the largest expected share of wrong
+    """Largest error rate: the probability of any wrong verdict, over all looks; with e-bh, the expected share of wrong
     verdicts.
     """
     adjust: Annotated[
@@ -78,7 +78,7 @@ class Looking(Looks):
         ),
     ] = "bonferroni"
     planned: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
-    """The units at the last planned look, chosen beforehand."""
+    """Units at the last planned look, chosen beforehand."""
 
 
 @frozen(slots=False, eq=False, repr=False)

@@ -14,9 +14,9 @@ from ...options import choices
 from ...options.choices import INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Named
 from ...options.declare import Option, Options, options_of
 from ...options.nulls import NULLS_WITH_OPTIONS
-from ..examples import examples_of, tests_of
+from ..help import about, examples_of, tests_of
 from ..metric_options import describe_option, flags
-from ..root import SECTIONS, cli
+from ..root import cli
 
 # The options by which something with options of its own is chosen.
 NAMED: Mapping[str, Named] = {
@@ -35,14 +35,12 @@ def described(text: str | None) -> dict[str, Any]:
 def commands() -> dict[str, Any]:
     """The commands, from their help."""
     return {
-        name: described((cli.get_command(click.Context(cli), name) or cli).help)
+        name: described(about(name))
         | {
-            "about": about,
             "tests": tests_of(name),
             "example": next((each for each in examples_of(name) if f" {name} " in each), ""),
         }
-        for section in SECTIONS.values()
-        for name, (_, about) in section.items()
+        for name in cli.list_commands(click.Context(cli))
     }
 
 

@@ -17,6 +17,7 @@ from ...resampling.stopping import STOPPING
 from ...results import UsedTest
 from ...results.studies.watch import E_BH, SEQUENTIAL_TESTS
 from ...study.testing import SCHEMES as STUDY_SCHEMES
+from ..help import about
 from ..studies import COMMANDS
 from .options import described
 
@@ -73,6 +74,4 @@ def stopping() -> dict[str, Any]:
 
 def studies() -> dict[str, Any]:
     """The studies, from the help of their commands."""
-    return {
-        name: described(command.help) | {"about": command.get_short_help_str(200)} for name, command in COMMANDS.items()
-    }
+    return {name: described(about(f"study {name}")) for name in COMMANDS}

@@ -30,7 +30,7 @@ INSTEAD = "--nbest NBEST --refs REF"
         option(
             "--save",
             metavar="DIR",
-            help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to this "
+            help="Write the outputs of each choice (topbest, sentence-oracle, oracle, sentence-worst, worst) to DIR: a "
             "new or empty folder.",
         ),
         *table_options(get_args(types.OracleTable)),
@@ -40,11 +40,6 @@ INSTEAD = "--nbest NBEST --refs REF"
     instead=INSTEAD,
 )
 def oracle_command(**options: Any) -> None:
-    """Find the best and the worst entries of k-best lists: the limits of any reranking.
-
-    The entries with the best sentence scores need not have the best corpus score together. The search starts from
-    several choices, and ends where replacing any single entry does not improve the corpus score.
-    """
     from .running import run_oracle
 
     run_oracle(options)
@@ -55,12 +50,12 @@ def oracle_command(**options: Any) -> None:
     declared_options(ListFiles),
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
-        metric_option("The utility, by which entries are scored against each other", "chrf"),
+        metric_option("The utility (by which entries are scored against each other)", "chrf"),
         option("--evaluate", group="Metrics", multiple=True, type=COUNTED, metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
         *declared_options(Mbr, ("workers",)),
         option("--save", metavar="FILE",
-               help="Write the chosen entries to FILE, one line for each sentence."),
+               help="Write the chosen entries to FILE: a line for each sentence."),
         *table_options(get_args(types.MbrTable)),
     ),
     arguments=ARGUMENTS,
@@ -68,12 +63,6 @@ def oracle_command(**options: Any) -> None:
     instead=INSTEAD,
 )  # fmt: skip
 def mbr_command(**options: Any) -> None:
-    """Choose the entry of each k-best list that agrees best with the others.
-
-    Minimum Bayes risk decoding (Kumar & Byrne 2004): each entry is scored against all entries of its list, each taken
-    as the reference, and that with the best expected score is chosen. No references are needed; with --refs, the
-    outputs are scored.
-    """
     from .running import run_mbr
 
     run_mbr(options)

@@ -19,7 +19,7 @@ from ...options.declare import options_of
 from ...options.meta import Evaluation, Segments, Systems, TuneSmoothing
 from ...options.meta_files import MetaFiles
 from ..declared import Decorator, declared_options
-from ..examples import CommandGroup, about
+from ..help import HelpGroup
 from ..params import Metric, Parsed, option
 from ..shared import TEXTS, metrics_option, report_command, table_options
 
@@ -54,10 +54,9 @@ def _command(name: str, record: type[Evaluation], default: str, tables: tuple[st
     @report_command(
         f"meta {name}",
         file_options(),
-        metrics_option(f"{default}, if there are texts", Metric(EXTERNAL)),
+        metrics_option(f"{default}; none without texts", Metric(EXTERNAL)),
         declared_options(record),
         table_options(tables),
-        help=about(f"meta {name}"),
         arguments=ARGUMENTS,
         common=(*COMMON, "coefficients"),
         instead=INSTEAD,
@@ -104,8 +103,8 @@ GRID = (
         multiple=True,
         type=Parsed("grid", _read_grid, "a grid", lambda word: word.partition("=")[0] in TUNED and "=" in word),
         metavar="SMOOTHING=VALUES...",
-        help="The smoothings to tune and the values to try, as in 1=0.05,0.1 4=1,5,10: epsilon of smoothing 1, K of 4 "
-        "and 7, alpha of 6.  [default: all four, 11 values each]",
+        help="The smoothings to tune, and the values to try (as in 1=0.05,0.1 4=1,5,10): epsilon of smoothing 1, K of "
+        "4 and 7, alpha of 6.  [default: all four, 11 values each]",
     ),
 )
 
@@ -120,11 +119,6 @@ GRID = (
     instead=INSTEAD,
 )
 def tune_smoothing_command(**options: Any) -> None:
-    """Which epsilon, K and alpha of sentence BLEU's smoothings agree best with people?
-
-    Kendall's tau on votes for every value of a grid (Chen & Cherry 2014); for each smoothing the best value, on average
-    over the test sets; and tests of the other values against it. Options of sentbleu, such as --lowercase, may follow.
-    """
     from ...meta import tune_smoothing
     from .running import metrics_of_grids, run_meta
 
@@ -139,16 +133,4 @@ COMMANDS: Mapping[str, click.Command] = {
 }
 
 
-@click.group(
-    "meta",
-    cls=CommandGroup,
-    kind="command of 'reshuffle meta'",
-    heading="Commands",
-    commands=COMMANDS,
-)
-def meta_group() -> None:
-    """Do metrics agree with people?
-
-    Compares the scores of metrics with human judgments of the same outputs, by segment or by system, and tests which
-    metrics agree better than others.
-    """
+meta_command = HelpGroup("meta", kind="command of 'reshuffle meta'", sections={"Commands": COMMANDS})

@@ -23,11 +23,11 @@ from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
 from .. import shared
 from ..declared import Decorator, declared_options, given_values, made
-from ..examples import CommandGroup, about
-from ..shared import COUNTS, METRICS, file_options, metrics_option, report_command, table_options
+from ..help import HelpGroup
+from ..shared import METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
 
-ARGUMENTS = (("REF, SYS", shared.TEXTS), *COUNTS)
+ARGUMENTS = (("REF, SYS", f"{shared.TEXTS} {shared.COUNTS}"),)
 
 # The options that ``--help`` shows of each study that has them.
 COMMON = (
@@ -73,7 +73,6 @@ def command_of(place: str, study: Study) -> click.Command:
         declared_options(study.record),
         (*study.others, *table_options()),
         systems=study.systems,
-        help=about(place),
         arguments=study.arguments if study.systems else (),
         common=study.common,
     )
@@ -172,8 +171,8 @@ STUDIES: Mapping[str, Study] = {
         arguments=(
             (
                 "REF, RUN",
-                "The reference, and the outputs of runs of one system, in the formats of 'reshuffle compare'. Without "
-                "them, scores are simulated.",
+                "The reference, and outputs of runs of one system; formats as for 'reshuffle compare'. Without them, "
+                "scores are simulated.",
             ),
         ),
         systems="RUN RUN...",
@@ -193,7 +192,7 @@ PLAN = Study(records.Plan, common=(*COMMON, "difference", "power", "alpha", "sim
 WATCH = Study(
     WatchOptions,
     common=(*shared.COMMON, *options_of(WatchOptions)),
-    arguments=(*shared.ARGUMENTS, *COUNTS),
+    arguments=shared.ARGUMENTS,
     systems="BASELINE SYS...",
     files=WatchFiles,
     module="watch",
@@ -214,7 +213,7 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> None:
 HUMAN = Study(
     HumanOptions,
     common=(*shared.COMMON, *options_of(HumanOptions)),
-    arguments=shared.ARGUMENTS,
+    arguments=(("REF, SYS", shared.FILES),),
     systems="BASELINE SYS...",
     files=HumanFiles,
     least=1,
@@ -229,16 +228,4 @@ watch_command = command_of("watch", WATCH)
 human_command = command_of("human", HUMAN)
 
 
-@click.group(
-    "study",
-    cls=CommandGroup,
-    kind="study",
-    heading="Studies",
-    commands=COMMANDS,
-)
-def study_group() -> None:
-    """Simulate how tests behave on real outputs.
-
-    A study draws many test sets from the outputs of real systems, in such a way that the truth is known, and runs the
-    tests on each of them.
-    """
+study_command = HelpGroup("study", kind="study", sections={"Studies": COMMANDS})

@@ -18,12 +18,12 @@ from ...options.declare import options_of
 from ...options.list_files import Decoding, TuneFiles
 from ...tune.options import OPTIMIZERS, Optimizer
 from ..declared import declared_options, taken_options
-from ..examples import CommandGroup, WithExamples, about
+from ..help import HelpGroup, WithHelp
 from ..params import option
 from ..shared import all_of, report_command, table_options
 from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 
-__all__ = ["COMMANDS", "rerank_command", "tune_group"]
+__all__ = ["COMMANDS", "rerank_command", "tune_command"]
 
 
 def _command(optimizer: Optimizer) -> click.Command:
@@ -44,7 +44,7 @@ def _command(optimizer: Optimizer) -> click.Command:
         arguments=ARGUMENTS,
         common=COMMON,
         instead="--nbest LISTS --refs REF and --test-set LISTS REF",
-        help=f"{optimizer.about}\n\n{about(place)}",
+        help=optimizer.about,
     )
     def command(**options: Any) -> None:
         from .running import run_tune
@@ -57,23 +57,10 @@ def _command(optimizer: Optimizer) -> click.Command:
 COMMANDS: Mapping[str, click.Command] = {name: _command(optimizer) for name, optimizer in OPTIMIZERS.items()}
 
 
-@click.group(
-    "tune",
-    cls=CommandGroup,
-    kind="optimizer",
-    heading="Optimizers",
-    commands=COMMANDS,
-)
-def tune_group() -> None:
-    """Tune weights of features on k-best lists.
-
-    Weights give each entry a model score, and the best entry of each list is the output. Replications differ only in
-    the seed (those of l1, which has none, in redundant features), so their spread shows how large a difference the
-    optimizer alone can make.
-    """
+tune_command = HelpGroup("tune", kind="optimizer", sections={"Optimizers": COMMANDS})
 
 
-@click.command("rerank", cls=WithExamples)
+@click.command("rerank", cls=WithHelp)
 @click.argument("lists", metavar="NBEST")
 @click.argument("weights", metavar="WEIGHTS")
 @all_of(
@@ -81,12 +68,6 @@ def tune_group() -> None:
     (option("-o", "--output", metavar="FILE", help="Write the chosen entries to FILE; - is standard output."),),
 )
 def rerank_command(lists: str, weights: str, output: str | None, **options: Any) -> None:
-    """Choose the best entry of each k-best list.
-
-    WEIGHTS is a file that 'reshuffle tune --save' wrote, or any other file of weights: lines 'name value' or 'name=
-    value ...', JSON, moses.ini or init.opt. Features that are made from texts, such as 'ngram:2=of the', are made
-    again. Writes one line for each sentence; of entries with equal scores the first.
-    """
     from ...tune import LinearModel
     from ...tune.weights import read_named_weights
     from .files import InputFiles, lines_destination

@@ -13,11 +13,12 @@ from ...options.tuning import Tune, TuneHere
 from ...tune.options import Optimizer
 from ..declared import Decorator, declared_options
 from ..params import Metric, option
+from ..shared import metric_names
 
 ARGUMENTS = (
     (
         "NBEST",
-        "K-best lists, as Moses, Marian, cdec, Joshua or Z-MERT write them: id ||| hypothesis ||| features; also "
+        "K-best lists (Moses, Marian, cdec, Joshua, Z-MERT): id ||| hypothesis ||| features; also "
         "compressed by gzip, bzip2 or xz.",
     ),
     (
@@ -43,8 +44,8 @@ COUNTED = Metric(f"does not sum counts of texts, which lists need: choose among 
 def metric_option(about: str, default: str) -> Decorator:
     """``-m`` of a command that has one metric."""
     return option("-m", "--metric", "metric", group="Metrics", type=COUNTED, metavar="NAME",
-                  help=f"{about}: {either(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are flags, "
-                  f"as in --tokenize none.  [default: {default}]")  # fmt: skip
+                  help=f"{about}: {metric_names(OF_TEXTS)}. Options follow the name, as in bleu:tokenize=none, or are "
+                  f"flags, as in --tokenize none.  [default: {default}]")  # fmt: skip
 
 
 _BY_DEFAULT = "sentbleu for bleu and nist, else that of -m; flags such as --smoothing 3 apply to it, too"
@@ -75,8 +76,8 @@ def replications(optimizer: Optimizer) -> Sequence[Decorator]:
 SAVE = option(
     "--save",
     metavar="DIR",
-    help="Write the weights (weights.1 ...) and the chosen entries (dev.1 ..., test.1 ...) of each run to this new "
-    "or empty folder: outputs for 'reshuffle runs --system NAME DIR/test.*'.",
+    help="Write weights (weights.1 ...) and chosen entries (dev.1 ..., test.1 ...) of each run to DIR: a new or empty "
+    "folder, with outputs for 'reshuffle runs --system NAME DIR/test.*'.",
 )
 
 # What the short help shows.
