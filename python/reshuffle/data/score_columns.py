@@ -25,7 +25,7 @@ from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
-from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_runs, names_ids, names_runs
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, has_runs, names_ids, names_runs
 from .reading import Opened, split_path
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -192,9 +192,8 @@ def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list
                 continue
             ids = table.with_parts([*map(str, table.values(key))], systems)
             cells = [*zip(models, ids, strict=False)]
-            if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}) and (
-                known[column] in RUNS or are_runs(own, cells)
-            ):
+            is_unique = len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells})
+            if is_unique and has_runs(column, own, cells):
                 return column, own
     return "", []
 

@@ -23,7 +23,7 @@ from .. import _core, signature
 from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..data.id_columns import names_ids, warn_of_ids
+from ..data.id_columns import FEWEST, names_ids, warn_of_ids
 from ..errors import (
     SEGMENT_MESSAGE,
     Argument,
@@ -157,7 +157,7 @@ class SegmentScores(InCore, PrecomputedCounts):
     decimals: int | None = field(init=False, repr=False, compare=False)
     # Whether no score is missing.
     is_complete: bool = field(init=False, repr=False, compare=False)
-    # What is said if some systems have shares and others percentages.
+    # What is said if some systems have shares and others percentages or logarithms.
     two_scales: str = field(init=False, repr=False, compare=False, default="")
     # How many segments that not all files have were left out.
     _n_left_out: int = field(init=False, repr=False, compare=False, default=0)
@@ -218,7 +218,7 @@ class SegmentScores(InCore, PrecomputedCounts):
             check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
         _warn_of_failures(self.name, arrays)
-        vars(self)["two_scales"] = _on_two_scales(self.name, arrays)
+        vars(self)["two_scales"] = _on_two_scales(self.name, arrays, bool(self.higher_is_better))
         if self.two_scales:
             warn(self.two_scales, MisreadWarning)
         largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
@@ -661,24 +661,53 @@ def _warn_of_failures(name: str, arrays: Mapping[str, Scores]) -> None:
             )
 
 
-def _on_two_scales(name: str, arrays: Mapping[str, Scores]) -> str:
-    """What is said if some systems have shares and others have percentages; else empty.
+# Percentages are on average so many times as large as shares, also those of a much worse system.
+FEWEST_TIMES = 10
 
-    No percentage lies strictly between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
-    """
-    shares, percent = "", ""
-    for system, scores in arrays.items():
-        largest = np.fmax.reduce(scores)
-        if 0 < largest <= 1 and not (scores < 0).any():
-            shares = shares or system
-        elif 50 <= largest <= 100 and not ((scores < 0) | ((scores > 0) & (scores < 1))).any():
-            percent = percent or system
-    if not shares or not percent:
+
+def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bool) -> str:
+    """What is said if some systems have shares, and another has percentages or logarithms; else empty."""
+    ranges = {system: (np.fmin.reduce(scores), np.fmax.reduce(scores)) for system, scores in arrays.items()}
+    shares = next((system for system, (low, high) in ranges.items() if 0 <= low <= high <= 1 and high > 0), None)
+    if shares is None:
         return ""
-    return (
-        f"{name}: the scores of {shares} are from 0 to 1, and those of {percent} reach "
-        f"{np.fmax.reduce(arrays[percent]):g}: convert them to one scale; if all are percent already, divide all by 100"
-    )
+    for system, scores in arrays.items():
+        low, high = ranges[system]
+        if _may_be_percent(scores, arrays[shares], higher_is_better):
+            are = f"reach {high:g}: convert them to one scale; if all are percent already, divide all by 100"
+        elif _may_be_logarithms(scores, arrays[shares]):
+            are = f"are from {low:g} to {high:g}: if these are log-likelihoods, compare them alone; else divide all by 100"
+        else:
+            continue
+        return f"{name}: the scores of {shares} are from 0 to 1, and those of {system} {are}"
+    return ""
+
+
+def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> bool:
+    """Whether scores may be percentages of what others are shares of.
+
+    Those of segments are 0 or 100, or means of a few of these, none of which lies strictly between 0 and 1; or means of
+    many, with decimals, which are much larger than the shares. Of lower scores, as of times, some may be so, too.
+    """
+    high = np.fmax.reduce(scores)
+    if np.fmin.reduce(scores) < 0 or not 1 < high <= 100:
+        return False
+    if high >= 50 and not ((scores > 0) & (scores < 1)).any():
+        return True
+    return higher_is_better and _has_decimals(scores) and np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares)
+
+
+def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:
+    """Whether scores may be log-likelihoods of what others have right and wrong, or these without their sign."""
+    low, high = np.fmin.reduce(scores), np.fmax.reduce(scores)
+    if len(scores) < FEWEST or np.fmax.reduce(shares) <= 0.5 or not _has_decimals(scores):
+        return False
+    return high <= 0 or (low >= 0 and high > 1 and {*np.unique(shares[~np.isnan(shares)])} == {0, 1})
+
+
+def _has_decimals(scores: Scores) -> bool:
+    """Whether most scores are not whole numbers."""
+    return bool((np.rint(scores) != scores)[~np.isnan(scores)].mean() > 1 / 2)
 
 
 # Words in the names of metrics of which lower scores are usually better.
