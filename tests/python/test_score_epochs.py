@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inputs import put
+from inputs import put, put_lines
 from reshuffle.data.joined_scores import paths_of_runs
 from scored import compare_right, compared
 
@@ -60,18 +61,52 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
             assert "9 segments, 2 systems" in compare_right(run, "wide.csv").out
 
 
-def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: Any) -> None:
-    rows = [(f"{part},{n}", {"a": n % 3 % 2, "b": n % 2}) for part in ("arc", "gsm8k") for n in range(30)]
+@pytest.mark.parametrize(
+    ("part", "prefix"), [("benchmark", ""), ("domain", ""), ("topic", "item-"), ("eval", "q_"), ("dataset_name", "")]
+)
+def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: Any, part: str, prefix: str) -> None:
+    rows = [(f"{own},{prefix}{n}", {"a": n % 3 % 2, "b": n % 2}) for own in ("arc", "gsm8k") for n in range(30)]
     for name in "ab":
-        put(f"{name}.csv", "benchmark,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+        put(f"{name}.csv", f"{part},id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
         rows.reverse()
     options = ("--test", "sign-test", "--interval", "t")
     found = compare_right(run, "a.csv", "b.csv", *options)
     assert "60 segments, 2 systems" in found.out
     assert not found.err
     lines = [f"{own},{name},{right[name]}\n" for name in "ab" for own, right in rows]
-    put("all.csv", f"benchmark,id,model,right\n{''.join(lines)}")
+    put("all.csv", f"{part},id,model,right\n{''.join(lines)}")
     assert compare_right(run, "all.csv", *options).out == found.out
+
+
+def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None:
+    rows = [(f"{b},{s},{n}", {"a": n % 3 % 2, "b": n % 2}) for b in "xy" for s in "st" for n in range(9)]
+    for name in "ab":
+        put(f"{name}.csv", "benchmark,subject,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+        rows.reverse()
+    found = compare_right(run, "a.csv", "b.csv")
+    assert ("36 segments, 2 systems" in found.out, found.err) == (True, "")
+
+
+@pytest.mark.parametrize("columns", ["domain,id,sample,passed", "domain,task_id,passed", "domain,task_id,n,c", "jsonl"])
+def test_problems_of_several_benchmarks_have_numbers_of_their_own(run: Any, columns: str) -> None:
+    for name, step in (("a", 2), ("b", 3)):
+        n_samples = 1 if columns.endswith("c") else 4
+        cells = [(part, n, at) for part in ("he", "mbpp") for n in range(8) for at in range(n_samples)]
+        right = [(n * step + at) % 3 % 2 for _, n, at in cells]
+        if columns == "jsonl":
+            rows = zip(cells, right, strict=True)
+            put_lines(f"{name}.jsonl", ({"dataset": p, "task_id": n, "passed": x > 0} for (p, n, _), x in rows))
+        else:
+            more = {"sample": "{2},", "n": "4,"}.get(columns.split(",")[2], "")
+            lines = [("{0},{1}," + more).format(*cell) + str(x) for cell, x in zip(cells, right, strict=True)]
+            put(f"{name}.csv", "\n".join([columns, *lines, ""]))
+            put(f"{name}-.csv", "\n".join(line.partition(",")[2] for line in [columns, *lines, ""]))
+    kind = "jsonl" if columns == "jsonl" else "csv"
+    found = run("compare", "--scores", "pass@1", f"a.{kind}", f"b.{kind}", "-n", "99")
+    assert ("16 segments, 2 systems" in found.out, found.err) == (True, "")
+    if "sample" in columns or columns.endswith("c"):
+        twice = "segment 0 occurs twice: if several benchmarks number their problems anew, name them in a column 'bench"
+        assert twice in run("compare", "--scores", "pass@1", "a-.csv", "b-.csv").refusal()
 
 
 @pytest.mark.parametrize("answers", [("yes", "no", "maybe"), ("a long text " * 9, "another " * 9, "more " * 20)])
@@ -97,6 +132,34 @@ def test_a_column_of_one_model_or_without_repeated_ids_has_no_systems(run: Any) 
         offered = [line.strip() for line in said.splitlines() if line.startswith("    reshuffle ")]
         assert offered == ["reshuffle compare --scores right models.csv"]
     assert run("score", "--scores", "right", "models.csv").code == 0
+
+
+def test_rows_that_are_lacking_hide_no_repeated_ids(run: Any) -> None:
+    def told(ids: Sequence[object]) -> str:
+        for name in "ab":
+            put(f"{name}.csv", "id,right\n" + "".join(f"{key},{i % 3 % 2}\n" for i, key in enumerate(ids)))
+        return compare_right(run, "a.csv", "b.csv").err
+
+    answers = [f"q{i // 4}" for i in range(40)]
+    but = "but rows with the same id are taken as independent"
+    assert f"right: each of 10 ids occurs several times, {but}" in told(answers[1:])
+    assert f"right: 9 of 10 ids occur 4 times, {but}" in told(answers[3:])
+    assert f"right: 9 of 10 ids occur 2 times, {but}" in told([i // 2 for i in range(1, 20)])
+    # Numbers that begin anew in documents, and a question that is in the data twice.
+    assert "ids occur" not in told([i for n in (9, 5, 3, 12) for i in range(n)]) + told(["q", *answers[::4], "q"])
+
+
+def test_scores_that_are_means_over_fewer_epochs_are_told(run: Any) -> None:
+    header = "id,model,epoch,right\n"
+    a = [f"q{n},a,{at},{(n + at) % 3 % 2}\n" for n in range(9) for at in range(3)]
+    b = "".join(f"q{n},b,0,{n % 2}\n" for n in range(9))
+    put("all.csv", header + "".join(a) + b)
+    assert "fewer" not in compare_right(run, "all.csv").err  # one system may have more than another
+    put("all.csv", header + "".join(a[1:]) + b)
+    put("a.csv", header + "".join(a[4:]))
+    fewer = "are means over fewer runs than the others"
+    assert f"all.csv: 1 of 18 scores {fewer}" in compare_right(run, "all.csv").err
+    assert f"a.csv: 1 of 8 scores {fewer}" in run("score", "--scores", "right", "a.csv").err
 
 
 def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any) -> None:

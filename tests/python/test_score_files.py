@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -134,6 +135,39 @@ def test_logs_beside_texts_and_groups(run: Any) -> None:
         ((*scores, *named, "--strata", "few.tsv#doc"), "5 of 6 samples of the logs have no row with their id"),
     ):
         assert message in run(*command).refusal()
+
+
+@pytest.mark.parametrize("field", ["passage", "Speaker", "document", "group", "doc_id"])
+def test_segments_with_the_same_passage_are_told_of(run: Any, field: str) -> None:
+    def told(of: Callable[[int], object], *more: str) -> str:
+        for name in "ab":
+            rows = "".join(f"q{n},{model},{of(n)},{n % 3 % 2}\n" for n in range(24) for model in ("x", "y"))
+            put(f"{name}.csv", f"question_id,system,{field},right\n{rows}")
+        return run("compare", "--scores", "right", "a.csv", "-n", "99", *more).err
+
+    said = f"a.csv: segments with the same {field!r} (6 in all) are taken as independent, which can make p too small"
+    assert said in told(lambda n: f"g{n // 4}")
+    assert told(lambda n: f"g{n // 4}", "--docs", field) == ""
+    # Too few for a test of them; and one for each question, which two systems have answered.
+    assert told(lambda n: f"g{n // 8}") + told(lambda n: f"g{n}") == ""
+
+
+@pytest.mark.parametrize("ids", ["id", ""])
+def test_documents_about_which_files_disagree_are_told(run: Any, ids: str) -> None:
+    def told(*groups: Sequence[object], command: str = "compare", docs: str = "passage") -> str:
+        for name, own in zip("ab", groups, strict=True):
+            rows = "".join(f"q{n}," * bool(ids) + f"{group},{n % 3 % 2}\n" for n, group in enumerate(own))
+            put(f"{name}.csv", f"{ids}{',' * bool(ids)}passage,right\n{rows}")
+        more = ("--rule", "no-regression") if command == "gate" else ()
+        return str(run(command, "--scores", "right", "a.csv", "b.csv", "--docs", docs, "-n", "99", *more).err)
+
+    of_four, of_three = ([f"g{n // size}" for n in range(24)] for size in (4, 3))
+    said = "b.csv#passage has other documents of some segments than a.csv#passage, whose are taken: if these are right"
+    assert said in told(of_four, of_three)
+    assert said in told(of_four, of_three, command="gate")
+    assert said not in told(of_four, [name.upper() for name in of_four])  # the same under other names
+    put("docs.csv", "id,passage\n" + "".join(f"q{n},{name}\n" for n, name in enumerate(of_four)))
+    assert "other documents" not in told(of_four, of_three, docs="docs.csv#passage")
 
 
 def test_systems_of_comet_keep_their_numbers_and_those_of_helm_have_the_names_of_folders(run: Any) -> None:

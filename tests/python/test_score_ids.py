@@ -250,6 +250,19 @@ def test_ids_that_are_the_same_numbers_are_matched(run: Any) -> None:
     assert "by position" not in found.err
 
 
+def test_ids_in_another_case_are_matched(run: Any) -> None:
+    ids, order = [f"MMLU/q{i}" for i in range(6)], [3, 0, 5, 1, 2, 4]
+    expected = compared(run, ids, ids, "--format", "csv")
+    put_scores("b", [ids[i].lower() for i in order], [B[i] for i in order])
+    words = ("compare", "--scores", "x", "a.tsv", "b.tsv", "-n", "99", "--format", "csv")
+    found = run(*words)
+    assert (found.out, found.err) == (expected.out, "")
+    put_scores("b", [ids[i].lower() for i in order[1:]], [B[i] for i in order[1:]])
+    assert "5 segments are in all files; x of b.tsv lacks 1: 'MMLU/q3'" in run(*words).refusal()
+    put_scores("b", ["mmlu/q0", "MMLU/q0", *ids[2:]], B)  # of two spellings neither is that of another file
+    assert "MMLU/q1" in run(*words).err
+
+
 def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> None:
     ids = ["s0", "s1", "s2", "s3", "s1", "s5"]
     assert compared(run, ids, ids).err == ""
@@ -259,6 +272,22 @@ def test_an_id_that_occurs_twice_is_no_reason_to_ignore_the_others(run: Any) -> 
     assert said in compared(run, ids, ids[::-1]).refusal()
     # Ids of documents are no ids of rows.
     assert compared(run, ids, ["d0", "d0", "d0", "d1", "d1", "d1"]).err == ""
+
+
+def test_rows_without_ids_beside_rows_with_some_are_told(run: Any) -> None:
+    put_scores("a", (f"s{i}" for i in range(6)), A)
+    put_scores("rows", range(6), A)
+    put_scores("docs", [0, 0, 0, 1, 1, 1], B)
+    put("b.tsv", "x\n" + "".join(f"{score}\n" for score in B))
+    put("b.txt", "".join(f"{score}\n" for score in B))
+    words = ("--scores", "x", "a.tsv")
+    for name, lacking in (("b.tsv", "no ids"), ("b.txt", "no ids"), ("docs.tsv", "ids that occur several times")):
+        said = f"{name} has {lacking}, unlike a.tsv, so rows are matched by position: give both the same ids"
+        assert said in run("compare", *words, name, "-n", "99").err
+        assert said in run("gate", *words, name, "--rule", "no-regression").refusal()
+        # Numbers of rows are positions; and texts seldom have ids.
+        assert run("compare", "--scores", "x", "rows.tsv", name, "-n", "99").err == ""
+    assert run("compare", "b.txt", "b.txt", "b.tsv#x", *words, "a.tsv", "--by-position", "-m", "accuracy").code == 0
 
 
 def test_rows_in_another_order_are_refused_if_an_id_differs(run: Any) -> None:

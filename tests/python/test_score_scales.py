@@ -17,8 +17,13 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
     for system in "ab":
         put_lines(f"{system}.jsonl", ({"id": i, "correct": i % 2} for i in range(6)))
     words = ("a.jsonl", "b.jsonl", "-n", "99")
-    doubt = "a.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped?"
+    doubt = (
+        "a.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped? If not, write FILE#correct"
+    )
     assert doubt in run("compare", "--scores", "corect", *words).err
+    gate = ("gate", "--rule", "no-regression", "--scores", "corect")
+    assert doubt in run(*gate, *words).refusal()
+    assert run(*gate, "a.jsonl#correct", "b.jsonl#correct", "-n", "99").code != 2
     for name in ("correct", "Correct", "acc"):  # names are free
         assert "mistyped" not in run("compare", "--scores", name, *words).err
 
@@ -127,12 +132,39 @@ def test_a_rare_minus_1_among_answers_may_stand_for_a_failure(run: Any) -> None:
     assert [warned(2, "1"), warned(9, "1"), warned(2, "2")] == [True, False, False]
 
 
-def test_shares_beside_percentages_are_told(run: Any) -> None:
-    def warned(right: str) -> bool:
-        put("x.tsv", "a\tb\n" + f"0\t{right}\n1\t0\n" * 20)
-        return f"of a are from 0 to 1, and those of b reach {right}" in run("compare", "--scores", "x", "x.tsv").err
+SHARES = [n / 40 for n in range(40)]
+ANSWERS = [n % 3 % 2 for n in range(40)]
 
-    assert [warned("100"), warned("2")] == [True, False]
+
+@pytest.mark.parametrize(
+    ("name", "scores", "others", "said"),
+    [
+        ("right", ANSWERS, [100 * n for n in reversed(ANSWERS)], "b reach 100: convert them to one scale"),
+        ("right", SHARES, [100 * n for n in ANSWERS], "b reach 100"),
+        ("f1", SHARES, [99 * n + 0.25 for n in SHARES], "b reach 96.775"),
+        ("f1", [99 * n + 0.25 for n in SHARES], SHARES, "a reach 96.775"),
+        ("f1", SHARES, [25 * n for n in SHARES], "b reach 24.375"),  # of a weak system
+        ("acc", ANSWERS, [n + 0.01 for n in SHARES], ""),
+        ("acc", ANSWERS, [4 * n + 0.01 for n in SHARES], "b are from 0.01 to 3.91: if these are log-likelihoods"),
+        ("acc", SHARES, [-4 * n - 0.01 for n in SHARES], "b are from -3.91 to -0.01: if these"),
+        # Other scores, of which one system has none above 1.
+        ("points", ANSWERS, [2 * n for n in ANSWERS], ""),
+        ("acc", ANSWERS, SHARES, ""),
+        ("seconds", SHARES, [50 * n for n in SHARES], ""),
+        ("speedup", [1.0] * 40, [12 * n for n in SHARES], ""),
+        ("words", [0.01 * n for n in ANSWERS], [0.9 * n for n in ANSWERS], ""),
+        ("reward", [n - 0.5 for n in SHARES], [-4 * n for n in SHARES], ""),
+    ],
+)
+def test_scores_on_two_scales_are_told(
+    run: Any, name: str, scores: list[float], others: list[float], said: str
+) -> None:
+    put("x.tsv", "a\tb\n" + "".join(f"{a}\t{b}\n" for a, b in zip(scores, others, strict=True)))
+    lower = ("--lower-is-better", name) if name == "seconds" else ()
+    told = run("compare", "--scores", name, "x.tsv", "-n", "99", *lower).err
+    assert (said in told, "are from 0 to 1" in told) == (True, said != "")
+    gated = run("gate", "--scores", name, "x.tsv", "--rule", "no-regression", "-n", "99", *lower)
+    assert (gated.code == 2) == (said != "")
 
 
 def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:

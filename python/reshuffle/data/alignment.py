@@ -181,7 +181,7 @@ def in_one_spelling(ids: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     if any(len({*one}) != len({*own}) for one, own in zip(plain, ids, strict=True)):
         return [*ids]
     first: dict[str, str] = {}
-    return [[first.setdefault(key, name) for key, name in zip(*each, strict=True)] for each in zip(plain, ids, strict=True)]
+    return [[*map(first.setdefault, *each)] for each in zip(plain, ids, strict=True)]
 
 
 def _rows(ids: Sequence[str]) -> dict[str, int]:

@@ -31,8 +31,8 @@ PASSAGES = tuple(
     f"{name}{end}"
     for name in ("passage", "context", "article", "story", "paragraph", "document", "doc", "talk", "speaker", "author",
                  "user", "patient", "conversation", "dialogue", "dialog", "session", "thread", "group", "cluster")
-    for end in ("", "_id")
-) + ("docid",)  # fmt: skip
+    for end in ("", "id", "_id")
+)  # fmt: skip
 # With fewer groups than these, no test of them finds a difference at 0.05.
 FEWEST_GROUPS = 6
 # Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
@@ -166,7 +166,8 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
     times = Counter(ids or ())
     alike = Counter(times.values())
     n = len(times) - alike.pop(1, 0)
-    if len(times) > 1 and (max(alike.values(), default=0) if all(map(str.isdecimal, times)) else n) >= MOST * len(times):
+    most = max(alike.values(), default=0) if all(map(str.isdecimal, times)) else n
+    if len(times) > 1 and most >= MOST * len(times):
         ids = f"each of {n:,} ids occurs" if n == len(times) else f"{n:,} of {len(times):,} ids occur"
         warn(
             "{file}: {ids}, but rows with the same id are taken as independent segments, which can make p too small: "

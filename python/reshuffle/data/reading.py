@@ -134,17 +134,17 @@ class Opened:
         runs = {name: own for name in self.header if names_runs(name) and len(own := self.values(name)) == len(ids)}
         cells = [*zip(models, ids, strict=True)]
         within = [models, *(own for name, own in runs.items() if has_runs(name, [*map(str, own)], cells))]
-        n, n_distinct = len({*zip(*within, ids, strict=True)}), len({*ids})
-        if n == len(ids) or not are_numbered(ids):
+        if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
             return ids
         each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
         each = [parts for parts in each if len(parts) == len(ids)]
-        for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)]]:
-            named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=False)]
-            times = Counter(zip(*within, named, strict=False)).values()
-            if named and len({*named}) > n_distinct and [*times].count(max(times)) >= MOST * len(times):
-                return named
-        return ids
+        found = [ids]
+        for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
+            named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]
+            times = [*Counter(zip(*within, named, strict=True)).values()]
+            if times.count(max(times)) >= MOST * len(times):
+                found.append(named)
+        return max(found, key=lambda own: len({*own}))
 
     def values(self, name: str) -> Sequence[Any]:
         """The values of a column; none if some line lacks it."""

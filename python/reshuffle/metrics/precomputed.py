@@ -673,13 +673,14 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
         return ""
     for system, scores in arrays.items():
         low, high = ranges[system]
+        others = f"{name}: the scores of {shares} are from 0 to 1, and those of {system}"
         if _may_be_percent(scores, arrays[shares], higher_is_better):
-            are = f"reach {high:g}: convert them to one scale; if all are percent already, divide all by 100"
-        elif _may_be_logarithms(scores, arrays[shares]):
-            are = f"are from {low:g} to {high:g}: if these are log-likelihoods, compare them alone; else divide all by 100"
-        else:
-            continue
-        return f"{name}: the scores of {shares} are from 0 to 1, and those of {system} {are}"
+            return f"{others} reach {high:g}: convert them to one scale; if all are percent already, divide all by 100"
+        if _may_be_logarithms(scores, arrays[shares]):
+            return (
+                f"{others} are from {low:g} to {high:g}: if these are log-likelihoods, compare them alone; else divide "
+                "all by 100"
+            )
     return ""
 
 
