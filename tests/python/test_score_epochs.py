@@ -78,6 +78,16 @@ def test_numbers_that_begin_anew_in_each_benchmark_are_ids_with_its_name(run: An
     assert compare_right(run, "all.csv", *options).out == found.out
 
 
+def test_numbers_in_parts_beside_the_same_without_their_names(run: Any) -> None:
+    rows = [(part, n, (n * step) % 3 % 2) for step, part in ((1, "law"), (2, "bio")) for n in range(12)]
+    put("a.csv", "subject,id,right\n" + "".join("{},{},{}\n".format(*row) for row in rows))
+    put("b.csv", "area,id,right\n" + "".join("{},{},{}\n".format(*row) for row in rows))
+    found = compare_right(run, "a.csv", "b.csv")
+    assert ("+0.0000" in found.out, "by position" in found.err) == (True, False)
+    put("b.csv", "area,id,right\n" + "".join("{},{},{}\n".format(*row) for row in rows[::-1]))
+    assert "so it is not clear which rows belong together" in compare_right(run, "a.csv", "b.csv").refusal()
+
+
 def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None:
     rows = [(f"{b},{s},{n}", {"a": n % 3 % 2, "b": n % 2}) for b in "xy" for s in "st" for n in range(9)]
     for name in "ab":
@@ -160,6 +170,24 @@ def test_scores_that_are_means_over_fewer_epochs_are_told(run: Any) -> None:
     fewer = "are means over fewer runs than the others"
     assert f"all.csv: 1 of 18 scores {fewer}" in compare_right(run, "all.csv").err
     assert f"a.csv: 1 of 8 scores {fewer}" in run("score", "--scores", "right", "a.csv").err
+
+
+def test_epochs_without_ids_are_told_and_are_no_systems(run: Any) -> None:
+    rows = [(at, n % 3 % 2, n % 2) for at in (1, 2) for n in range(9)]
+    put("wide.csv", "epoch,a,b\n" + "".join("{},{},{}\n".format(*row) for row in rows))
+    put("a.csv", "epoch,right\n" + "".join("{},{}\n".format(*row) for row in rows))
+    said = "'epoch' numbers runs of the same segments, but there are no ids of these, so rows are taken as independent"
+    found = compare_right(run, "wide.csv")
+    assert ("18 segments, 2 systems" in found.out, f"wide.csv: {said}" in found.err) == (True, True)
+    assert f"a.csv: {said}" in compare_right(run, "a.csv", "wide.csv#b").err
+    assert compare_right(run, "wide.csv#epoch=2").err == ""
+
+
+def test_items_of_benchmarks_of_models_have_trials(run: Any) -> None:
+    rows = [(m, part, n, at) for m in "ab" for part in ("gpqa", "math") for n in range(9) for at in range(3)]
+    lines = [f"{m},{part},{n},{at},{(n * (m == 'a') + at) % 3 % 2}\n" for m, part, n, at in rows]
+    put("all.csv", "model,benchmark,item,trial,right\n" + "".join(lines[::2] + lines[1::2]))
+    assert "18 segments, 2 systems" in compare_right(run, "all.csv").out
 
 
 def test_several_rows_with_one_id_need_the_same_order_and_get_a_warning(run: Any) -> None:

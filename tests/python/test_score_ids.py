@@ -259,6 +259,8 @@ def test_ids_in_another_case_are_matched(run: Any) -> None:
     assert (found.out, found.err) == (expected.out, "")
     put_scores("b", [ids[i].lower() for i in order[1:]], [B[i] for i in order[1:]])
     assert "5 segments are in all files; x of b.tsv lacks 1: 'MMLU/q3'" in run(*words).refusal()
+    put_scores("b", [f"mmlu/q00{i}" for i in order], [B[i] for i in order])
+    assert run(*words).out == expected.out
     put_scores("b", ["mmlu/q0", "MMLU/q0", *ids[2:]], B)  # of two spellings neither is that of another file
     assert "MMLU/q1" in run(*words).err
 

@@ -146,6 +146,7 @@ ANSWERS = [n % 3 % 2 for n in range(40)]
         ("f1", SHARES, [25 * n for n in SHARES], "b reach 24.375"),  # of a weak system
         ("acc", ANSWERS, [n + 0.01 for n in SHARES], ""),
         ("acc", ANSWERS, [4 * n + 0.01 for n in SHARES], "b are from 0.01 to 3.91: if these are log-likelihoods"),
+        ("rating", SHARES, [n % 5 + 1 for n in range(40)], "b reach 5"),
         ("acc", SHARES, [-4 * n - 0.01 for n in SHARES], "b are from -3.91 to -0.01: if these"),
         # Other scores, of which one system has none above 1.
         ("points", ANSWERS, [2 * n for n in ANSWERS], ""),
@@ -165,6 +166,19 @@ def test_scores_on_two_scales_are_told(
     assert (said in told, "are from 0 to 1" in told) == (True, said != "")
     gated = run("gate", "--scores", name, "x.tsv", "--rule", "no-regression", "-n", "99", *lower)
     assert (gated.code == 2) == (said != "")
+
+
+def test_rows_of_models_are_no_segments(run: Any) -> None:
+    header = ",".join(f"q{n}" for n in range(30))
+    put("x.csv", f"model,{header}\n" + "".join(f"{name}{',1' * 30}\n" for name in "ab"))
+    said = "x.csv: each column is taken as a system: 30 systems with 2 segments; if each row is of one, transpose"
+    assert said in run("compare", "--scores", "x", "x.csv", "-n", "99").err
+
+
+def test_grades_in_words_are_refused_with_advice(run: Any) -> None:
+    put("a.csv", "id,match\nq1,C\nq2,I\n")
+    said = "a.csv#match, line 2: expected a finite number, got 'C': write right answers as 1 or true, and wrong ones as"
+    assert said in run("compare", "--scores", "match", "a.csv", "a.csv").refusal()
 
 
 def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:

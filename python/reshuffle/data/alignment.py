@@ -125,7 +125,8 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
         return None
     rows, theirs = _rows(ids), _rows(others)
     if (len(rows) <= len(ids) // 2) != (len(theirs) <= len(ids) // 2):  # ids of documents are no ids of rows
-        return None
+        numbers, others = without_parts(ids), without_parts(others)
+        return order_by((name, numbers), (other, others)) if sorted(numbers) == sorted(others) else None
     if rows.keys() != theirs.keys():
         plain, plain_others = in_one_spelling([ids, others])
         if {*plain} == {*plain_others}:
@@ -163,10 +164,15 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     return None
 
 
+def without_parts(ids: Sequence[str]) -> list[str]:
+    """Ids without the names of the benchmarks that number them: 7 of law/7."""
+    return [key.rpartition("/")[2] for key in ids]
+
+
 def _plain(key: str) -> str:
-    """An id in lower case, and without what pandas or people add to a whole number: 7 of 7.0 and 007."""
-    whole = re.fullmatch(r"0*([0-9]+)(\.0+)?", key)
-    return key.casefold() if whole is None else whole[1]
+    """An id in lower case, and without what pandas or people add to a whole number: 7 of 7.0 and 007, q7 of Q007."""
+    whole = re.fullmatch(r"(.*?)0*([0-9]+)(\.0+)?", key)
+    return (key if whole is None else whole[1] + whole[2]).casefold()
 
 
 def in_one_spelling(ids: Sequence[Sequence[str]]) -> list[Sequence[str]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Argument, MisreadWarning, listed, quoted, warn
+from ..errors import Argument, MisreadWarning, counted, listed, quoted, warn
 
 # Headers of the ids of segments.
 SEGMENT_IDS = (
@@ -51,6 +51,8 @@ GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_
 TOTALS = ("all", "average", "avg", "mean", "overall", "sum", "total")
 # Headers of other numbers that are no scores. pandas writes the index without a header, and reads "Unnamed: 0" for it.
 IDS = ("", "unnamed: 0", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# With more systems than these, and fewer segments, they are rather the segments of a table or an array.
+MOST_SYSTEMS = 9
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
 # Of repeated ids, some may have lost a row.
@@ -181,7 +183,7 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
         )
 
 
-def warn_of_lost(file: str, times: Iterable[Sequence[int]], runs: str) -> None:
+def warn_of_lost(file: str, times: Iterable[Any], runs: str) -> None:
     """Warn if a system answered some segments in fewer runs or epochs than others, and the means of these are taken.
 
     ``times`` has for each system how often it answered each segment.
@@ -211,6 +213,29 @@ def warn_of_passages(
                 documents=Argument("documents", as_flag=f"--docs {name}"),
             )
             return
+
+
+def warn_of_transposed(where: str, n_systems: int, n_segments: int, each: str, advice: str) -> None:
+    """Warn if there are more systems than segments, unless somebody compares so many. ``each`` is taken as one."""
+    if n_systems > max(n_segments, MOST_SYSTEMS):
+        n = counted(n_segments, "segment")
+        warn(f"{where}: each {each} is taken as a system: {n_systems:,} systems with {n}; {advice}", MisreadWarning)
+
+
+def warn_of_runs(file: str, name: str, values: Sequence[Any]) -> bool:
+    """Warn of a column that numbers runs in a table without ids; whether it does so.
+
+    It does so by its name, and if each of its values occurs equally often.
+    """
+    times = Counter(map(str, values))
+    if name.lower() not in RUNS or not 1 < len(times) <= len(values) // 2 or len({*times.values()}) > 1:
+        return False
+    warn(
+        f"{file}: {quoted(name)} numbers runs of the same segments, but there are no ids of these, so rows are taken "
+        f"as independent: add a column 'id', or choose a run, as in '{file}#{name}={values[0]}'",
+        MisreadWarning,
+    )
+    return True
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:

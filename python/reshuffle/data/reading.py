@@ -105,7 +105,7 @@ class Opened:
             values = self.values(name)
             if not {*map(type, values)} <= {str, int}:
                 continue
-            ids = [str(value).strip() for value in values]
+            ids = self.with_parts([str(value).strip() for value in values], models)
             run = next((each for each in self.header if names_runs(each) and each != name), None)
             runs = [""] * len(ids) if run is None or not models else self.values(run)
             n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})

@@ -17,7 +17,7 @@ from .formats.base import Column, choose
 from .formats.comet import KEYS
 from .formats.jsonl import has_key
 from .formats.table import ROLES
-from .id_columns import warn_of_ids, warn_of_lost
+from .id_columns import warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
 from .score_columns import (
     SEGMENT,
     SYSTEM,
@@ -159,7 +159,10 @@ def scores_in(
     if name is None:
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
-    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, table.ids([key]), others)
+    ids = table.ids([key])
+    for other in (each for each in known if ids is None and each not in (key, *others)):
+        warn_of_runs(source.name, other, table.values(other))
+    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, ids, others)
 
 
 def _table(by_system: Mapping[str, Numbers], ids: Sequence[str] | None) -> ScoreTable:
@@ -178,7 +181,7 @@ def _means(
     if ids is None or table.id_column(()) in others or not len({*ids}) < len(ids) == len(column_of_runs(table)[1]):
         return _table(by_system, ids)
     names, (segment,) = codes([ids])
-    warn_of_lost(table.source.name, [np.bincount(segment)], "runs")
+    warn_of_lost(table.source.name, np.bincount(segment)[None], "runs")
     means = {system: means_by(segment, numbers, len(names))[0] for system, numbers in by_system.items()}
     return replace(_in_order_of_numbers(_table(means, names)), n_ratings=len(ids) * len(by_system))
 
@@ -207,7 +210,7 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
             f"{source.name}: {unknown_name('column of scores', metric, [key, *others])}; to use this name for another "
             f"column, write {source.name}#{key}"
         )
-    category = MisreadWarning
+    category: type[InputWarning] = MisreadWarning
     if near:
         doubt = f": is the name mistyped? If not, write FILE#{key}"
     elif others:
@@ -243,8 +246,10 @@ def _long(
 def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> ScoreTable:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
     known = table.header
-    run, _ = column_of_runs(table)
-    keys = [key for key in table.perhaps_scores() if key not in left_out and key != run]
+    name, runs = table.source.name, [column_of_runs(table)[0]]
+    if table.ids() is None:
+        runs = [key for key in known if warn_of_runs(name, key, table.values(key))]
+    keys = [key for key in table.perhaps_scores() if key not in left_out and key not in runs]
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     ids = table.ids(keys)
     if segment is not None:
@@ -255,6 +260,7 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
+    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is of one, transpose the table")
     scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, left_out)
     return scores if segment is None else _in_order_of_numbers(scores)
 

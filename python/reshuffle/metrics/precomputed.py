@@ -23,7 +23,7 @@ from .. import _core, signature
 from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..data.id_columns import FEWEST, names_ids, warn_of_ids
+from ..data.id_columns import FEWEST, names_ids, warn_of_ids, warn_of_transposed
 from ..errors import (
     SEGMENT_MESSAGE,
     Argument,
@@ -74,8 +74,6 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # 
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
-# An array with more rows, and fewer columns, has a row for each segment, unless somebody compares so many systems.
-MOST_SYSTEMS = 9
 MISSING_MESSAGE = (
     SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
@@ -200,12 +198,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
-        if isinstance(self.scores, np.ndarray) and len(arrays) > max(n_segments, MOST_SYSTEMS):
-            warn(
-                f"{self.name}: each row of the array is taken as a system: {len(arrays):,} systems with "
-                f"{counted(n_segments, 'segment')}; if its columns are the systems, pass its transpose (.T)",
-                MisreadWarning,
-            )
+        if isinstance(self.scores, np.ndarray):
+            advice = "if its columns are the systems, pass its transpose (.T)"
+            warn_of_transposed(self.name, len(arrays), n_segments, "row of the array", advice)
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
@@ -685,17 +680,22 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
 
 
 def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> bool:
-    """Whether scores may be percentages of what others are shares of.
+    """Whether scores may be percentages or ratings of what others are shares of.
 
     Those of segments are 0 or 100, or means of a few of these, none of which lies strictly between 0 and 1; or means of
-    many, with decimals, which are much larger than the shares. Of lower scores, as of times, some may be so, too.
+    many, with decimals, which are much larger than the shares. Or they are ratings from 1 to 5 or 10. Of lower scores,
+    as of times, some may be so, too.
     """
-    high = np.fmax.reduce(scores)
-    if np.fmin.reduce(scores) < 0 or not 1 < high <= 100:
+    low, high = np.fmin.reduce(scores), np.fmax.reduce(scores)
+    if low < 0 or not 1 < high <= 100:
         return False
     if high >= 50 and not ((scores > 0) & (scores < 1)).any():
         return True
-    return higher_is_better and _has_decimals(scores) and np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares)
+    if not higher_is_better:
+        return False
+    if _has_decimals(scores):
+        return bool(np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
+    return len(scores) >= FEWEST and low >= 1 and _has_decimals(shares)
 
 
 def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:

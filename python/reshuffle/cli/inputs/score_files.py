@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 import numpy as np
 
-from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order, without_parts
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
@@ -193,7 +193,11 @@ def _warn_of_lacking_ids(tables: ByFile) -> None:
             having.setdefault(metric, table)
     for (metric, _), table in tables.items():
         ids = table.segment_ids or ()
-        if metric in having and len({*ids}) < (table.n_segments or 0) == having[metric].n_segments:
+        if (
+            metric in having
+            and len({*ids}) < (table.n_segments or 0) == having[metric].n_segments
+            and [*ids] != without_parts(having[metric].segment_ids or ())
+        ):
             own = f"{table.source} has {'no ids' if not ids else 'ids that occur several times'}"
             warn(
                 f"{own}, unlike {having[metric].source}, so rows are matched by position: give both the same ids, or "
