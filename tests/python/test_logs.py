@@ -338,7 +338,7 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     for name in "ab":
         put(f"logs/{name}.json", Path(f"{name}.json").read_text())
     assert run("compare", "--scores", "match", "logs", "--docs", "passage").out == found.out
-    assert "a.json: the segments are about 10 passages (passage), but are taken as independent" in run(*compared).err
+    assert "a.json: segments with the same 'passage' (10 in all) are taken as independent" in run(*compared).err
     assert "a.json: unknown field 'topic'; known: passage" in run(*compared, "--docs", "topic").refusal()
 
     runs = ("runs", "--scores", "match", "--docs", "docs.tsv#passage", "--format", "csv", "--baseline")

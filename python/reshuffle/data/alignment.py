@@ -117,18 +117,19 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
 
     >>> order_by(("a", ["x", "y"]), ("b", ["y", "x"])), order_by(("a", ["x", "y"]), ("b", None))
     ([1, 0], None)
-    >>> order_by(("a", ["7", "12"]), ("b", ["12.0", "7.0"]))
-    [1, 0]
+    >>> order_by(("a", ["7", "12"]), ("b", ["12.0", "7.0"])), order_by(("a", ["MMLU/7", "x"]), ("b", ["x", "mmlu/7"]))
+    ([1, 0], [1, 0])
     """
     (name, ids), (other, others) = own, wanted
     if ids is None or others is None or list(ids) == list(others) or len(ids) != len(others):
         return None
     rows, theirs = _rows(ids), _rows(others)
     if (len(rows) <= len(ids) // 2) != (len(theirs) <= len(ids) // 2):  # ids of documents are no ids of rows
-        return None
+        numbers, others = without_parts(ids), without_parts(others)
+        return order_by((name, numbers), (other, others)) if sorted(numbers) == sorted(others) else None
     if rows.keys() != theirs.keys():
-        plain, plain_others = [*map(_plain, ids)], [*map(_plain, others)]
-        if len({*plain}) == len({*plain_others}) == len(ids) and {*plain} == {*plain_others}:
+        plain, plain_others = in_one_spelling([ids, others])
+        if {*plain} == {*plain_others}:
             return order_by((name, plain), (other, plain_others))
     twice = [(file, key) for file, each in ((name, rows), (other, theirs)) for key, at in each.items() if at < 0]
     if not twice and rows.keys() == theirs.keys():
@@ -163,10 +164,30 @@ def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[
     return None
 
 
+def without_parts(ids: Sequence[str]) -> list[str]:
+    """Ids without the names of the benchmarks that number them: 7 of law/7."""
+    return [key.rpartition("/")[2] for key in ids]
+
+
 def _plain(key: str) -> str:
-    """An id without what pandas or people add to a whole number: 7 of 7.0 and 007."""
-    whole = re.fullmatch(r"0*([0-9]+)(\.0+)?", key)
-    return key if whole is None else whole[1]
+    """An id in lower case, and without what pandas or people add to a whole number: 7 of 7.0 and 007, q7 of Q007."""
+    whole = re.fullmatch(r"(.*?)0*([0-9]+)(\.0+)?", key)
+    return (key if whole is None else whole[1] + whole[2]).casefold()
+
+
+def in_one_spelling(ids: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """The ids of several files as the first one with each spells it: 7 of 7.0, and MMLU/7 of mmlu/7.
+
+    As they are if a file has two spellings of one.
+
+    >>> in_one_spelling([["MMLU/7"], ["mmlu/8", "mmlu/7"]]), in_one_spelling([["a", "A"], ["a"]])
+    ([['MMLU/7'], ['mmlu/8', 'MMLU/7']], [['a', 'A'], ['a']])
+    """
+    plain = [[*map(_plain, own)] for own in ids]
+    if any(len({*one}) != len({*own}) for one, own in zip(plain, ids, strict=True)):
+        return [*ids]
+    first: dict[str, str] = {}
+    return [[*map(first.setdefault, *each)] for each in zip(plain, ids, strict=True)]
 
 
 def _rows(ids: Sequence[str]) -> dict[str, int]:

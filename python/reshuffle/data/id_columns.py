@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..errors import Argument, MisreadWarning, listed, quoted, warn
+from ..errors import Argument, MisreadWarning, counted, listed, quoted, warn
 
 # Headers of the ids of segments.
 SEGMENT_IDS = (
@@ -20,11 +20,21 @@ PERHAPS_IDS = ("index", "key", "item", "example", "sample", "question", "problem
 # Those among them that name what was asked, often several times.
 QUESTIONS = ("item", "example", "sample", "question", "problem", "prompt")
 # What questions are parts of, each of which may number them anew.
-PARTS = ("benchmark", "dataset", "task", "task_name", "subset", "subject", "category", "split")
+PARTS = tuple(
+    f"{name}{end}"
+    for name in ("benchmark", "dataset", "eval", "task", "subtask", "suite", "subset", "subject", "domain", "topic",
+                 "category", "section", "split")
+    for end in ("", "_name", "_id")
+)  # fmt: skip
 # What several questions may be about.
 PASSAGES = tuple(
-    f"{name}{end}" for name in ("passage", "context", "article", "story", "paragraph") for end in ("", "_id")
-)
+    f"{name}{end}"
+    for name in ("passage", "context", "article", "story", "paragraph", "document", "doc", "talk", "speaker", "author",
+                 "user", "patient", "conversation", "dialogue", "dialog", "session", "thread", "group", "cluster")
+    for end in ("", "id", "_id")
+)  # fmt: skip
+# With fewer groups than these, no test of them finds a difference at 0.05.
+FEWEST_GROUPS = 6
 # Columns of systems, if they have several and there are ids of segments; else they say what the file is of.
 MODELS = ("model", "model_id", "model_name")
 # Columns of the runs in which segments were answered. With MODELS and "system", their values choose rows.
@@ -41,8 +51,12 @@ GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_
 TOTALS = ("all", "average", "avg", "mean", "overall", "sum", "total")
 # Headers of other numbers that are no scores. pandas writes the index without a header, and reads "Unnamed: 0" for it.
 IDS = ("", "unnamed: 0", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
+# With more systems than these, and fewer segments, they are rather the segments of a table or an array.
+MOST_SYSTEMS = 9
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
+# Of repeated ids, some may have lost a row.
+MOST = 0.8
 
 
 def names_ids(header: str) -> bool:
@@ -111,6 +125,16 @@ def are_numbers_of_rows(ids: Sequence[str] | None) -> bool:
     return start in ("0", "1") and all(own == str(at) for at, own in enumerate(ids, int(start)))
 
 
+def are_numbered(ids: Iterable[str]) -> bool:
+    """Whether ids are numbers, perhaps after one word.
+
+    >>> are_numbered(["item-9", "item-10"]), are_numbered(["7"]), are_numbered(["a1", "b1"]), are_numbered(["q", "q"])
+    (True, True, False, False)
+    """
+    parts = [re.fullmatch(r"(\D*)\d+", each) for each in {*ids}]
+    return len({part and part[1] for part in parts}) == 1 and None not in parts
+
+
 def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
     """Whether values may be names of runs: short, and each has the same questions within a system.
 
@@ -129,43 +153,89 @@ def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
     return all(first.setdefault(system, own) == own for (system, _), own in by_run.items())
 
 
+def has_runs(header: str, values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
+    """Whether a column numbers runs by its name, or answers by its values, too: see :func:`are_runs`."""
+    return names_runs(header) in RUNS or (names_runs(header) is not None and are_runs(values, cells))
+
+
 def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
-    """Warn if every id of segments occurs equally often and more than once, as with several answers to each question.
+    """Warn if most ids of segments occur more than once, as with several answers to each question.
 
     ``name`` is that of the file or the metric that has them.
 
     Numbers that begin again in each document do not occur equally often, unless documents are equally long.
     """
     times = Counter(ids or ())
-    each = min(times.values(), default=1)
-    if len(times) > 1 and each > 1 and each == max(times.values()):
+    alike = Counter(times.values())
+    n = len(times) - alike.pop(1, 0)
+    most = max(alike.values(), default=0) if all(map(str.isdecimal, times)) else n
+    if len(times) > 1 and most >= MOST * len(times):
+        ids = f"each of {n:,} ids occurs" if n == len(times) else f"{n:,} of {len(times):,} ids occur"
         warn(
-            "{file}: each of {n:,} ids occurs {times:,} times, but rows with the same id are taken as independent "
-            "segments, which can make p too small: pass these ids as {documents}, or compare runs by {runs}, "
-            "from a column 'epoch' or a file of each; if they are independent, leave these ids out",
+            "{file}: {ids}, but rows with the same id are taken as independent segments, which can make p too small: "
+            "pass these ids as {documents}, or compare runs by {runs}, from a column 'epoch' or a file of each; if "
+            "they are independent, leave these ids out",
             MisreadWarning,
             file=name,
-            n=len(times),
-            times=each,
+            ids=f"{ids} {f'{max(alike):,}' if len(alike) == 1 else 'several'} times",
             documents=Argument("documents", as_flag="--docs FILE#COLUMN"),
             runs=Argument("compare_runs", as_flag="'reshuffle runs'"),
         )
 
 
-def warn_of_passages(file: str, names: Iterable[str], values: Callable[[str], Sequence[Any]]) -> None:
-    """Warn of the first of these columns or fields that names passages, each with two segments or more on average."""
+def warn_of_lost(file: str, times: Iterable[Any], runs: str) -> None:
+    """Warn if a system answered some segments in fewer runs or epochs than others, and the means of these are taken.
+
+    ``times`` has for each system how often it answered each segment.
+    """
+    are_fewer = [each < most for own in times for most in [max(own)] for each in own]
+    if any(are_fewer):
+        warn(f"{file}: {sum(are_fewer):,} of {len(are_fewer):,} scores are means over fewer {runs} than the others")
+
+
+def warn_of_passages(
+    file: str, names: Iterable[str], values: Callable[[str], Sequence[Any]], ids: Sequence[str] | None
+) -> None:
+    """Warn of the first of these columns or fields that names passages, each with two segments or more on average.
+
+    Rows with the same of ``ids`` are of one segment.
+    """
     for name in names:
         own = [*map(str, values(name))] if name.lower() in PASSAGES else []
-        if 1 < len(set(own)) <= len(own) // 2:
+        own = own if ids is None else [*dict(zip(ids, own, strict=False)).values()]
+        if FEWEST_GROUPS <= len(set(own)) <= len(own) // 2:
             warn(
-                "{file}: the segments are about {n:,} passages ({name}), but are taken as independent, which can make "
-                "p too small and intervals too narrow: add {documents}",
+                "{file}: segments with the same {name} ({n:,} in all) are taken as independent, which can make p too "
+                "small and intervals too narrow: add {documents}",
                 file=file,
                 n=len(set(own)),
-                name=name,
+                name=quoted(name),
                 documents=Argument("documents", as_flag=f"--docs {name}"),
             )
             return
+
+
+def warn_of_transposed(where: str, n_systems: int, n_segments: int, each: str, advice: str) -> None:
+    """Warn if there are more systems than segments, unless somebody compares so many. ``each`` is taken as one."""
+    if n_systems > max(n_segments, MOST_SYSTEMS):
+        n = counted(n_segments, "segment")
+        warn(f"{where}: each {each} is taken as a system: {n_systems:,} systems with {n}; {advice}", MisreadWarning)
+
+
+def warn_of_runs(file: str, name: str, values: Sequence[Any]) -> bool:
+    """Warn of a column that numbers runs in a table without ids; whether it does so.
+
+    It does so by its name, and if each of its values occurs equally often.
+    """
+    times = Counter(map(str, values))
+    if name.lower() not in RUNS or not 1 < len(times) <= len(values) // 2 or len({*times.values()}) > 1:
+        return False
+    warn(
+        f"{file}: {quoted(name)} numbers runs of the same segments, but there are no ids of these, so rows are taken "
+        f"as independent: add a column 'id', or choose a run, as in '{file}#{name}={values[0]}'",
+        MisreadWarning,
+    )
+    return True
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:

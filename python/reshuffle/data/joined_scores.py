@@ -14,21 +14,23 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, warn
+from ..errors import InputError, listed, quoted, shortened, warn
 from ..results.lookup import first_names
 from ..types import Unmatched
 from ..validate import check_name
+from .alignment import in_one_spelling
 from .corpus import system_names
 from .file_names import few
 from .files import MAX_INPUT, STDIN, display_name
 from .formats import LOGS
 from .formats._samples import Samples
 from .formats.base import Column, Others, Source, recognized
-from .id_columns import MODELS, PERHAPS_IDS, SEGMENT_IDS, are_numbers_of_rows
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, SEGMENT_IDS, are_numbers_of_rows, names_runs
 from .reading import split_name
 from .score_columns import TABLES, Table, column_of_runs, opened
 from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
 from .scored_tables import UNNAMED
+from .scores import check_once
 from .unnamed_ids import with_unnamed_ids
 
 K = TypeVar("K", bound=Hashable)
@@ -177,13 +179,14 @@ def join(
 ) -> tuple[dict[K, ScoreTable], dict[K, tuple[str, ...]]]:
     """Each row, a table of one system, on the common segments; the ids that each lacks."""
     where: dict[K, dict[str, int]] = {}
-    for key, table in rows.items():
+    spelled = in_one_spelling([table.segment_ids or () for table in rows.values()])
+    for (key, table), ids in zip(rows.items(), spelled, strict=True):
         if table.segment_ids is None:
             raise InputError(
                 f"{table.source}: expected ids of segments, as in logs of inspect_ai or lm-evaluation-harness, got "
                 "scores without ids; by_position=True joins files by the positions of segments"
             )
-        where[key] = {name: i for i, name in enumerate(table.segment_ids)}
+        where[key] = {name: i for i, name in enumerate(ids)}
         if len(where[key]) < len(table.segment_ids):
             twice = next(name for name, n in Counter(table.segment_ids).items() if n > 1)
             raise InputError(
@@ -304,6 +307,11 @@ def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | No
     if len(numbers) == 1 and len({*zip(systems, ids, strict=True)}) == len(ids):  # a score of each problem
         return None
     columns = table.columns(numbers)
+    runs = [[*map(str, table.values(each))] for each in table.header if names_runs(each) in ANSWERS]
+    runs = [each for each in runs if len({*each}) > 1 and len(each) == len(ids) and all(map(str.isdecimal, each))]
+    if runs or len(numbers) > 1:
+        anew = ": if several benchmarks number their problems anew, name them in a column 'benchmark'"
+        check_once([*zip(systems, ids, *runs, strict=True)], columns[0], lambda row: shortened(ids[row]), anew)
     *ones, c = (table.floats(column).tolist() for column in columns)
     n = ones[0] if ones else [1.0] * len(ids)
     found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,18 @@ from ..validate import check_name
 from .files import MAX_INPUT, STDIN, at_line, check_stdin, has_lone_surrogate, read_bytes
 from .formats import FORMATS, INPUT_FORMATS, LOGS, format_in, format_of
 from .formats.base import Column, Format, Names, Others, Source, is_score, names_in, recognized, shown_json
-from .id_columns import MODELS, PARTS, PERHAPS_IDS, SEGMENT_IDS, are_ids, are_numbers_of_rows, names_runs
+from .id_columns import (
+    MODELS,
+    MOST,
+    PARTS,
+    PERHAPS_IDS,
+    SEGMENT_IDS,
+    are_ids,
+    are_numbered,
+    are_numbers_of_rows,
+    has_runs,
+    names_runs,
+)
 
 # What reads scores of segments.
 AS_SCORES = Argument("SegmentScores", as_flag="--scores NAME")
@@ -93,7 +105,7 @@ class Opened:
             values = self.values(name)
             if not {*map(type, values)} <= {str, int}:
                 continue
-            ids = [str(value).strip() for value in values]
+            ids = self.with_parts([str(value).strip() for value in values], models)
             run = next((each for each in self.header if names_runs(each) and each != name), None)
             runs = [""] * len(ids) if run is None or not models else self.values(run)
             n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})
@@ -114,17 +126,25 @@ class Opened:
     def with_parts(self, ids: list[str], systems: Sequence[str] = ()) -> list[str]:
         """The ids of the rows, or if these are numbers that begin anew in each benchmark, together with its name.
 
-        ``systems`` are those of the rows, if there are several. An id may occur once in each epoch.
+        ``systems`` are those of the rows, if there are several. An id occurs once in each epoch, or with samples in
+        rows without their numbers nearly always equally often.
         """
+        models = systems or [""] * len(ids)
         # Columns that are not as long as the ids are those of a table of which rows were chosen.
-        runs = [self.values(each) for each in self.header if names_runs(each)]
-        within = [systems or [""] * len(ids), *(each for each in runs if len(each) == len(ids))]
-        if len({*zip(*within, ids, strict=True)}) < len(ids) and all(map(str.isdecimal, ids)):
-            for parts in (self.values(each) for each in self.header if each.lower() in PARTS):
-                named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=False)]
-                if len(parts) == len(ids) == len({*zip(*within, named, strict=True)}):
-                    return named
-        return ids
+        runs = {name: own for name in self.header if names_runs(name) and len(own := self.values(name)) == len(ids)}
+        cells = [*zip(models, ids, strict=True)]
+        within = [models, *(own for name, own in runs.items() if has_runs(name, [*map(str, own)], cells))]
+        if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
+            return ids
+        each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
+        each = [parts for parts in each if len(parts) == len(ids)]
+        found = [ids]
+        for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
+            named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]
+            times = [*Counter(zip(*within, named, strict=True)).values()]
+            if times.count(max(times)) >= MOST * len(times):
+                found.append(named)
+        return max(found, key=lambda own: len({*own}))
 
     def values(self, name: str) -> Sequence[Any]:
         """The values of a column; none if some line lacks it."""
@@ -403,6 +423,20 @@ def is_log(file: str, max_input: int) -> bool:
         and path_is(file, Path.is_file)
         and recognized(Source(file, read_bytes(file, FORMATS["text"].about, max_input), max_input), LOGS) is not None
     )
+
+
+def are_same_groups(one: Column, other: Column) -> bool:
+    """Whether two files have the segments that are in both in the same documents or strata, whatever their names.
+
+    >>> talks = Column("a", ["x", "x", "y"], [], keys=["1", "2", "3"])
+    >>> [are_same_groups(talks, replace(talks, lines=each)) for each in (["7", "7", "8"], ["7", "8", "8"])]
+    [True, False]
+    """
+    if one.keys is None and other.keys is None and sorted(one.lines) == sorted(other.lines):
+        return True  # the order may be another
+    first, second = (dict(zip(each.keys or range(len(each.lines)), each.lines, strict=True)) for each in (one, other))
+    pairs = {(first[key], second[key]) for key in first.keys() & second.keys()}
+    return len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
 
 
 def read_groups(group: str, path: str, input_format: str | None = None, *, max_input: int = MAX_INPUT) -> Column:

@@ -25,7 +25,7 @@ from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
-from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, are_runs, names_ids, names_runs
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, RUNS, SEGMENT_IDS, has_runs, names_ids, names_runs
 from .reading import Opened, split_path
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -46,6 +46,8 @@ MAX_LABELS = 2
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # What graders and pandas write for right and wrong answers, in lower case.
 TRUTH = {"true": 1.0, "false": 0.0}
+# What others write, which may be texts in other columns: C and I are grades of inspect_ai.
+GRADES = ("c", "i", "correct", "incorrect", "right", "wrong", "yes", "no", "pass", "fail", "passed", "failed")
 # Numbers that are not written as such: 12.3%, 0,53.
 ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
@@ -145,7 +147,9 @@ class Table(Opened):
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
                 problem += ": write decimals with a point"
-            if isinstance(value, dict):
+            if str(value).strip().lower() in GRADES:
+                problem += ": write right answers as 1 or true, and wrong ones as 0 or false"
+            elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
                 problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"
             elif isinstance(value, list):
@@ -192,9 +196,8 @@ def column_of_runs(table: Table, systems: Sequence[Any] = ()) -> tuple[str, list
                 continue
             ids = table.with_parts([*map(str, table.values(key))], systems)
             cells = [*zip(models, ids, strict=False)]
-            if len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells}) and (
-                known[column] in RUNS or are_runs(own, cells)
-            ):
+            is_unique = len(ids) == len(own) == len({*zip(cells, own, strict=False)}) > len({*cells})
+            if is_unique and has_runs(column, own, cells):
                 return column, own
     return "", []
 

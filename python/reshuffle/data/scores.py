@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..errors import InputError, listed, nearest, quoted, shortened, unknown_name, warn
+from ..errors import InputError, InputWarning, MisreadWarning, listed, nearest, quoted, shortened, unknown_name, warn
 from ..types import InputFormat, Missing
 from ..validate import check_name
 from .files import MAX_INPUT, display_name
@@ -17,7 +17,7 @@ from .formats.base import Column, choose
 from .formats.comet import KEYS
 from .formats.jsonl import has_key
 from .formats.table import ROLES
-from .id_columns import warn_of_ids
+from .id_columns import warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
 from .score_columns import (
     SEGMENT,
     SYSTEM,
@@ -159,7 +159,10 @@ def scores_in(
     if name is None:
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
-    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, table.ids([key]), others)
+    ids = table.ids([key])
+    for other in (each for each in known if ids is None and each not in (key, *others)):
+        warn_of_runs(source.name, other, table.values(other))
+    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, ids, others)
 
 
 def _table(by_system: Mapping[str, Numbers], ids: Sequence[str] | None) -> ScoreTable:
@@ -178,6 +181,7 @@ def _means(
     if ids is None or table.id_column(()) in others or not len({*ids}) < len(ids) == len(column_of_runs(table)[1]):
         return _table(by_system, ids)
     names, (segment,) = codes([ids])
+    warn_of_lost(table.source.name, np.bincount(segment)[None], "runs")
     means = {system: means_by(segment, numbers, len(names))[0] for system, numbers in by_system.items()}
     return replace(_in_order_of_numbers(_table(means, names)), n_ratings=len(ids) * len(by_system))
 
@@ -206,13 +210,17 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
             f"{source.name}: {unknown_name('column of scores', metric, [key, *others])}; to use this name for another "
             f"column, write {source.name}#{key}"
         )
-    doubt = ": is the name mistyped?" if near else ""
-    if others:
-        doubt = f"; to choose another ({listed(others)}), write FILE#{others[0]}"
-    elif not near and (key in KEYS or key.lower() in ROLES["score"] or has_labels(table, *table.columns([key]))):
+    category: type[InputWarning] = MisreadWarning
+    if near:
+        doubt = f": is the name mistyped? If not, write FILE#{key}"
+    elif others:
+        category, doubt = InputWarning, f"; to choose another ({listed(others)}), write FILE#{others[0]}"
+    elif key in KEYS or key.lower() in ROLES["score"] or has_labels(table, *table.columns([key])):
         return
+    else:
+        doubt = f": if that is meant, write FILE#{key}"
     called = f"the scores of {quoted(metric)} are called {quoted(key)} there{doubt}"
-    warn("{file}: {called}", file=source.name, called=called)
+    warn("{file}: {called}", category, file=source.name, called=called)
 
 
 def _long(
@@ -238,18 +246,21 @@ def _long(
 def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> ScoreTable:
     """The columns that have numbers and are not known as something else, in the order of the segments."""
     known = table.header
-    run, _ = column_of_runs(table)
-    keys = [key for key in table.perhaps_scores() if key not in left_out and key != run]
+    name, runs = table.source.name, [column_of_runs(table)[0]]
+    if table.ids() is None:
+        runs = [key for key in known if warn_of_runs(name, key, table.values(key))]
+    keys = [key for key in table.perhaps_scores() if key not in left_out and key not in runs]
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     ids = table.ids(keys)
     if segment is not None:
         ids = table.names_in(segments, SEGMENT)
-        _check_once(ids, segments, lambda row: shortened(ids[row]))
+        check_once(ids, segments, lambda row: shortened(ids[row]))
     found = [(key, column) for key, column in zip(keys, columns, strict=True) if not has_texts(table, column)]
     if not found:
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
+    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is of one, transpose the table")
     scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, left_out)
     return scores if segment is None else _in_order_of_numbers(scores)
 
@@ -262,7 +273,7 @@ def _in_order_of_numbers(scores: ScoreTable) -> ScoreTable:
     return on_segments(scores, sorted(range(len(ids)), key=lambda at: int(ids[at])))
 
 
-def _check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], str], advice: str = "") -> None:
+def check_once(keys: Sequence[Any], segments: Column, shown: Callable[[int], str], advice: str = "") -> None:
     """:class:`InputError` for the first row that has the key of another row. ``shown`` is its name."""
     if len(set(keys)) < len(keys):
         first = {key: row for row, key in reversed([*enumerate(keys)])}
@@ -279,7 +290,7 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
     means, counts = means_by(cell, numbers, len(names) * len(ids))
     are_runs = counts.max() > 1 and len(column_of_runs(table, systems.lines)[1]) == len(cell)
     if not are_runs:
-        _check_once(
+        check_once(
             cell.tolist(),
             segments,
             lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
@@ -292,6 +303,7 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         raise InputError(
             f"{place}: system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
         )
+    warn_of_lost(table.source.name, counts.reshape(len(names), -1), "runs")
     found = _table(dict(zip(names, means.reshape(len(names), -1), strict=True)), ids)
     order = segment[system == 0]
     found = _in_order_of_numbers(on_segments(found, np.unique(order) if are_runs else order))

@@ -23,7 +23,7 @@ from .. import _core, signature
 from ..data.arrays import as_array, holds_array
 from ..data.columns import check_rows, index_of, missing, named_columns, segment_list
 from ..data.corpus import Corpus, Lines, number_systems
-from ..data.id_columns import names_ids, warn_of_ids
+from ..data.id_columns import FEWEST, names_ids, warn_of_ids, warn_of_transposed
 from ..errors import (
     SEGMENT_MESSAGE,
     Argument,
@@ -74,8 +74,6 @@ PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # 
 
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
-# An array with more rows, and fewer columns, has a row for each segment, unless somebody compares so many systems.
-MOST_SYSTEMS = 9
 MISSING_MESSAGE = (
     SEGMENT_MESSAGE + "; with {missing}, each pair of systems is compared on the segments for which both have a score"
 )
@@ -157,7 +155,7 @@ class SegmentScores(InCore, PrecomputedCounts):
     decimals: int | None = field(init=False, repr=False, compare=False)
     # Whether no score is missing.
     is_complete: bool = field(init=False, repr=False, compare=False)
-    # What is said if some systems have shares and others percentages.
+    # What is said if some systems have shares and others percentages or logarithms.
     two_scales: str = field(init=False, repr=False, compare=False, default="")
     # How many segments that not all files have were left out.
     _n_left_out: int = field(init=False, repr=False, compare=False, default=0)
@@ -200,12 +198,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
-        if isinstance(self.scores, np.ndarray) and len(arrays) > max(n_segments, MOST_SYSTEMS):
-            warn(
-                f"{self.name}: each row of the array is taken as a system: {len(arrays):,} systems with "
-                f"{counted(n_segments, 'segment')}; if its columns are the systems, pass its transpose (.T)",
-                MisreadWarning,
-            )
+        if isinstance(self.scores, np.ndarray):
+            advice = "if its columns are the systems, pass its transpose (.T)"
+            warn_of_transposed(self.name, len(arrays), n_segments, "row of the array", advice)
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
@@ -218,7 +213,7 @@ class SegmentScores(InCore, PrecomputedCounts):
             check_direction(self.name, float(np.fmax.reduce(all_scores)))
             vars(self)["higher_is_better"] = True
         _warn_of_failures(self.name, arrays)
-        vars(self)["two_scales"] = _on_two_scales(self.name, arrays)
+        vars(self)["two_scales"] = _on_two_scales(self.name, arrays, bool(self.higher_is_better))
         if self.two_scales:
             warn(self.two_scales, MisreadWarning)
         largest = float(np.fmax.reduce(np.abs(all_scores)))  # without those that are missing
@@ -661,24 +656,59 @@ def _warn_of_failures(name: str, arrays: Mapping[str, Scores]) -> None:
             )
 
 
-def _on_two_scales(name: str, arrays: Mapping[str, Scores]) -> str:
-    """What is said if some systems have shares and others have percentages; else empty.
+# Percentages are on average so many times as large as shares, also those of a much worse system.
+FEWEST_TIMES = 10
 
-    No percentage lies strictly between 0 and 1: scores of segments are 0 or 100, or means of a few of these.
-    """
-    shares, percent = "", ""
-    for system, scores in arrays.items():
-        largest = np.fmax.reduce(scores)
-        if 0 < largest <= 1 and not (scores < 0).any():
-            shares = shares or system
-        elif 50 <= largest <= 100 and not ((scores < 0) | ((scores > 0) & (scores < 1))).any():
-            percent = percent or system
-    if not shares or not percent:
+
+def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bool) -> str:
+    """What is said if some systems have shares, and another has percentages or logarithms; else empty."""
+    ranges = {system: (np.fmin.reduce(scores), np.fmax.reduce(scores)) for system, scores in arrays.items()}
+    shares = next((system for system, (low, high) in ranges.items() if 0 <= low <= high <= 1 and high > 0), None)
+    if shares is None:
         return ""
-    return (
-        f"{name}: the scores of {shares} are from 0 to 1, and those of {percent} reach "
-        f"{np.fmax.reduce(arrays[percent]):g}: convert them to one scale; if all are percent already, divide all by 100"
-    )
+    for system, scores in arrays.items():
+        low, high = ranges[system]
+        others = f"{name}: the scores of {shares} are from 0 to 1, and those of {system}"
+        if _may_be_percent(scores, arrays[shares], higher_is_better):
+            return f"{others} reach {high:g}: convert them to one scale; if all are percent already, divide all by 100"
+        if _may_be_logarithms(scores, arrays[shares]):
+            return (
+                f"{others} are from {low:g} to {high:g}: if these are log-likelihoods, compare them alone; else divide "
+                "all by 100"
+            )
+    return ""
+
+
+def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> bool:
+    """Whether scores may be percentages or ratings of what others are shares of.
+
+    Those of segments are 0 or 100, or means of a few of these, none of which lies strictly between 0 and 1; or means of
+    many, with decimals, which are much larger than the shares. Or they are ratings from 1 to 5 or 10. Of lower scores,
+    as of times, some may be so, too.
+    """
+    low, high = np.fmin.reduce(scores), np.fmax.reduce(scores)
+    if low < 0 or not 1 < high <= 100:
+        return False
+    if high >= 50 and not ((scores > 0) & (scores < 1)).any():
+        return True
+    if not higher_is_better:
+        return False
+    if _has_decimals(scores):
+        return bool(np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
+    return len(scores) >= FEWEST and low >= 1 and _has_decimals(shares)
+
+
+def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:
+    """Whether scores may be log-likelihoods of what others have right and wrong, or these without their sign."""
+    low, high = np.fmin.reduce(scores), np.fmax.reduce(scores)
+    if len(scores) < FEWEST or np.fmax.reduce(shares) <= 0.5 or not _has_decimals(scores):
+        return False
+    return high <= 0 or (low >= 0 and high > 1 and {*np.unique(shares[~np.isnan(shares)])} == {0, 1})
+
+
+def _has_decimals(scores: Scores) -> bool:
+    """Whether most scores are not whole numbers."""
+    return bool((np.rint(scores) != scores)[~np.isnan(scores)].mean() > 1 / 2)
 
 
 # Words in the names of metrics of which lower scores are usually better.

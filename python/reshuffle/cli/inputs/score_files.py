@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 import numpy as np
 
-from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order
+from ...data.alignment import aligned, in_numeric_order, order_by, unclear_order, without_parts
 from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
@@ -185,6 +185,28 @@ def _with_unnamed_ids(
     return with_ids, [each and by_name.get(each.name, each) for each in groups]
 
 
+def _warn_of_lacking_ids(tables: ByFile) -> None:
+    """Warn if a file has ids of rows, and another under the same metric has none."""
+    having: dict[str, ScoreTable] = {}
+    for (metric, _), table in tables.items():
+        if not are_numbers_of_rows(table.segment_ids) and len({*(table.segment_ids or ())}) == table.n_segments:
+            having.setdefault(metric, table)
+    for (metric, _), table in tables.items():
+        ids = table.segment_ids or ()
+        if (
+            metric in having
+            and len({*ids}) < (table.n_segments or 0) == having[metric].n_segments
+            and [*ids] != without_parts(having[metric].segment_ids or ())
+        ):
+            own = f"{table.source} has {'no ids' if not ids else 'ids that occur several times'}"
+            warn(
+                f"{own}, unlike {having[metric].source}, so rows are matched by position: give both the same ids, or "
+                "if both are in one order, remove them",
+                MisreadWarning,
+            )
+            return
+
+
 @dataclass(frozen=True)
 class ScoreFiles:
     """The files of each metric, and the systems whose scores they have."""
@@ -224,6 +246,7 @@ class ScoreFiles:
         others = [each for each in given if each not in by_id]
         of_tables = [*map(_rows_of, tables.values())]
         placed = _in_one_order([*([] if beside is None else [beside]), *of_tables, *others])
+        _warn_of_lacking_ids(tables)
         for key, table in tables.items():
             if table.segment_ids is not None:  # which only logs keep
                 tables[key] = replace(on_segments(table, placed[table.segment_ids].lines), segment_ids=None)
@@ -320,8 +343,8 @@ class ScoreFiles:
             if log is not None:
                 _check_asked(log, asked)
             if number == 0 and judged is None and self.files.documents is None:
-                said = opened_table if log is None else log.content
-                warn_of_passages(source.name, said.header, said.values)
+                said, ids = (opened_table, opened_table.ids()) if log is None else (log.content, None)
+                warn_of_passages(source.name, said.header, said.values, ids)
         return tables, logs, others
 
     def _on_common(self, found: ByFile) -> tuple[ByFile, Lacking]:

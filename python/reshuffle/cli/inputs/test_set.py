@@ -18,7 +18,7 @@ from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
 from ...data.id_columns import warn_of_repeated
-from ...data.reading import PLURALS, Opened, is_log, read_columns, read_groups, split_name, split_path
+from ...data.reading import PLURALS, Opened, are_same_groups, is_log, read_columns, read_groups, split_name, split_path
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
 from ...metrics.native import NativeMetric, lacks_source
@@ -266,6 +266,17 @@ class Input:
             own = [read_groups(group, f"{path},{each}", input_format, max_input=limit) for each in sorted(rows)]
             if own and all((each.lines, each.keys) == (own[0].lines, own[0].keys) for each in own):
                 return own[0]
+        for each in dict.fromkeys(each for each, *_ in given if name is not None and of_file and each != file):
+            try:
+                other = read_groups(group, f"{each}#{name}", input_format, max_input=limit)
+            except InputError:  # without such a column
+                continue
+            if not are_same_groups(groups, other):
+                warn(
+                    f"{other.name} has other {PLURALS[group]} of some segments than {groups.name}, whose are taken: if "
+                    "these are right, write them into a file of their own, with a column 'id'",
+                    MisreadWarning,
+                )
         return groups
 
     def _on_parses(self, m: NativeMetric, corpus: Corpus) -> OwnTexts:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ...errors import InputError, quoted
 from ...validate import check_integer
+from ..reading import Opened
 from ._samples import Sample, Samples
 from .base import Source, shown_json
 from .jsonl import objects
@@ -110,21 +111,22 @@ def in_rows(source: Source, rows: Iterable[tuple[int, str, str, float, float]]) 
 def human_eval(source: Source) -> Problems:
     """A sample on each line, or the numbers of a problem."""
     lines, system = objects(source), Path(source.file).stem
+    ids = Opened(source, "jsonl").with_parts([_id(source, each, line) for line, each in lines])
     if lines and "passed" not in lines[0][1]:
-        return _problems(source, _numbers(source, lines))
-    passed = ((line, _id(source, each, line), _passed(source, each, line)) for line, each in lines)
-    return _problems(source, ((line, system, problem, {N: 1, "": passes}) for line, problem, passes in passed))
+        return _problems(source, _numbers(source, lines, ids))
+    passed = [_passed(source, each, line) for line, each in lines]
+    rows = zip(lines, ids, passed, strict=True)
+    return _problems(source, ((line, system, problem, {N: 1, "": passes}) for (line, _), problem, passes in rows))
 
 
-def _numbers(source: Source, lines: Sequence[tuple[int, Mapping[str, Any]]]) -> Iterator[Row]:
+def _numbers(source: Source, lines: Sequence[tuple[int, Mapping[str, Any]]], ids: Sequence[str]) -> Iterator[Row]:
     """The rows of a file with the numbers of each problem."""
     seen: set[str] = set()
-    for line, each in lines:
+    for (line, each), problem in zip(lines, ids, strict=True):
         n, c = each.get("n"), each.get("c")
         if type(n) is not int or type(c) is not int or not 0 <= c <= n or n < 1:
             got = f"{shown_json(n)} and {shown_json(c)}"
             source.fail(f"expected numbers of samples and of correct ones as 'n' and 'c', got {got}", line)
-        problem = _id(source, each, line)
         if problem in seen:
             source.fail(f"the problem {quoted(problem)} occurs twice", line)
         seen.add(problem)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from ...errors import InputError, quoted, warn
 from ..files import ARRAYS_AS_TEXT
+from ..id_columns import warn_of_lost
 from ._json_parts import parts, value_of
 from ._samples import Sample, Samples, number_of
 from ._zip import Archive
@@ -116,6 +118,7 @@ def _checked(source: Source, header: Mapping[str, Any], samples: list[Sample]) -
             f"{source.name}: {lacking:,} of {len(samples):,} samples have no score, perhaps after an error: the mean "
             "of their other epochs is taken"
         )
+    warn_of_lost(source.name, [[*Counter(sample.segment for sample in samples).values()]], "epochs")
     named = [sample._replace(system=model) for sample in samples]
     return Samples(source, named, number_of=_number, expected="a number, or a grade such as 'C',")
 
