@@ -677,7 +677,8 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores]) -> str:
         return ""
     return (
         f"{name}: the scores of {shares} are from 0 to 1, and those of {percent} reach "
-        f"{np.fmax.reduce(arrays[percent]):g}: convert them to one scale; if all are percent already, divide all by 100"
+        f"{np.fmax.reduce(arrays[percent]):g}: convert them to one scale; if they are on one already, divide "
+        "all scores and margins by 100, which changes no p"
     )
 
 
