@@ -265,10 +265,10 @@ def show_command(result: str, **options: Any) -> None:
 def verify_command(result: str, words: tuple[str, ...]) -> int:
     """Check the files of a saved result, or run its command again and compare.
 
-    RESULT is a report in JSON or HTML, and COMMAND the command that computed it, which an HTML report shows. No file is
-    written: -o, --format, --save, --resume, --history and options of reports have no effect. First says which
-    files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all, and files are looked up in the
-    current folder, so go to the one that holds them. Then prints "same bytes" and the
+    RESULT is a report in JSON or HTML, or without COMMAND a folder of these, and COMMAND the command that computed it,
+    which an HTML report shows. No file is written: -o, --format, --save, --resume, --history and options of reports
+    have no effect. First says which files have changed, by the SHA-256 digests in RESULT; without COMMAND, that is all,
+    and files are looked up in the current folder, so go to the one that holds them. Then prints "same bytes" and the
     signature, or the verdicts and the values that differ (at most 20 of each), by their keys in JSON, and by how much:
     scores and p-values first, histograms and seeds last. The exit code is 0 if all is the same, else 1.
 

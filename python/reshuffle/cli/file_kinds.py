@@ -41,7 +41,7 @@ from ..data.joined_scores import problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
-from ..data.saved import read_json
+from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
     TABLES,
     Numbers,
@@ -266,15 +266,15 @@ def _counts(path: str) -> Found | None:
 
 
 def _result(path: str) -> Found | None:
-    head = _source(path).data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    is_page = re.match(rb"<!doctype html|<html", head, re.IGNORECASE)
-    if not re.match(rb'\{\s*"schema":', head) and not is_page:
+    data = _source(path).data
+    if not is_saved(data):
         return None
     result = read_json(path)
     schema = schema_of(result)
     figure = ("reshuffle plot FILE forest -o forest.pdf",) if schema == COMPARISON else ()
     holds = [getattr(result, "study", "")]
-    if is_page and not head.rstrip().endswith(b"</html>"):
+    is_page = not data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    if is_page and not data.rstrip().endswith(b"</html>"):
         holds.append(
             "the whole result, but the page is cut off: write it again with reshuffle show FILE -o report.html"
         )
