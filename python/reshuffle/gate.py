@@ -278,7 +278,15 @@ def _given_margins(
             margin=Argument("margin", {lacking[0]: _example(data.metrics[data.labels.index(lacking[0])])}),
             rule=Argument("rule", ("no-regression",)),
         )
-    return [None if m in primary else margin for m, margin in enumerate(found)]
+    for m in primary:
+        if found[m] is not None:
+            raise InputError(
+                "{name} is a primary metric, under which the new system has to be better, so that a margin says "
+                "nothing: leave out {margin}, or name other primary metrics",
+                name=data.labels[m],
+                margin=Argument("margin", {data.labels[m]: str(found[m])}),
+            )
+    return found
 
 
 def _example(m: object) -> float | str:

@@ -120,8 +120,8 @@ SequentialAdjustment: TypeAlias = Literal["bonferroni", "e-bh"]
 FlipFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "json", "csv"]
 """As :data:`Format`, without pages."""
 
-GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit"]
-"""As :data:`Format`, and JUnit's XML."""
+GateFormat: TypeAlias = Literal["text", "markdown", "latex", "typst", "html", "json", "csv", "junit", "github"]
+"""As :data:`Format`, JUnit's XML, and annotations of GitHub Actions."""
 
 AnyFormat: TypeAlias = Format | FlipFormat | GateFormat | SegmentFormat
 """The formats of results of any kind."""

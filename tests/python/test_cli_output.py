@@ -174,7 +174,7 @@ def test_exit_codes_are_the_same_when_the_reader_closes_the_pipe(demo: Path) -> 
         (f"{GATE} -o >(true)", 1),
         (f"{GATE} -o - -o gate.json --format json | true", 1),
         (f"reshuffle verify gate.json {GATE.partition(' ')[2]} --seed 2 | true", 1),
-        (f"{GATE.replace('rules', 'tuned').replace('ter ', 'bleu ')} --rule superior --primary bleu | true", 5),
+        ("reshuffle gate tuned.txt tuned.txt --ref reference.txt --rule superior --primary bleu -n 199 | true", 5),
         ("{ sleep 0.5; reshuffle score reference.txt nowhere.txt; } 2>&1 | true", 2),
     ):
         done = bash(command, demo)

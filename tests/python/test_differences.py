@@ -237,6 +237,16 @@ def test_a_metric_upside_down_has_the_same_p(options: dict[str, Any], alternativ
         assert alternative == known(found.test).alternative
 
 
+def test_a_test_in_the_observed_direction_is_called_one_sided() -> None:
+    found = compare(metrics=scores("points", FIRST), test="paired-bootstrap", all_pairs=True, n_resamples=99)
+    assert {row["alternative"] for row in found.to_dicts("pairs")} == {"one-sided"} == {known(found.test).alternative}
+    assert "|alternative:one-sided|" in found.signature
+    assert "one-sided in the observed direction" in found.render("text")
+    assert found.rankings
+    assert found.pair("a", "c").difference == -found.pair("c", "a").difference
+    assert reshuffle.read_json(found.render("json")) == found
+
+
 def test_whole_runs_are_tested_in_the_direction_of_each_metric() -> None:
     options: dict[str, Any] = {"exchange": ["segment", "hierarchical"], "n_resamples": 99}
     corpus, runs = demo_corpus(), demo_runs(3)

@@ -320,9 +320,10 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     put("a.eval", zipped(log(of(0, 0, 1, 2))))
     shown = " ".join(run("doctor", "a.json").out.split())
     assert " ".join(run("doctor", "a.eval").out.split()) == shown.replace("a.json", "a.eval")
-    assert (
-        "120 scores of match; systems openai/a; for --docs passage; 40 segments, of whose epochs compare takes" in shown
+    about = (
+        "120 scores of match (0 or 1, mean 0.375); 40 segments, in several epochs; systems openai/a; for --docs passage"
     )
+    assert f"{about} Watch the score of each sample of a.json is the mean over its epochs" in shown
     assert "reshuffle runs --scores match --baseline a.json --system OTHER" in shown
 
     compared = ("compare", "--scores", "match", "a.json", "b.json")

@@ -376,3 +376,13 @@ def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -
     overflow = "const each = document.querySelector(arguments[0]); return each.scrollWidth > each.clientWidth"
     assert browser.run(overflow, ".wide > div")
     assert not browser.run(overflow, "html")
+
+
+def test_captions_have_words_for_coefficients_and_letters_are_aligned_left() -> None:
+    first, second = many(3), many(3)
+    other = [replace(each, coefficient="kendall-b") for each in second.results]
+    groups = [replace(each, coefficient="kendall-b") for each in second.groups]
+    tables = {"results": [*first.results, *other], "groups": [*first.groups, *groups]}
+    both = replace(first, tables={**first.tables, **tables})
+    assert "(Kendall&#39;s τb)" in both.render("html")
+    assert "{@{}lrrlr@{}}" in first.render("latex")

@@ -250,7 +250,7 @@ def test_what_is_wrong_with_scores_is_said() -> None:
 @pytest.mark.parametrize(
     ("content", "options", "flags"),
     [
-        (MQM, (), "--sysmap, or leave it out with --missing-systems drop"),
+        (MQM, (), "map their names with --sysmap, or leave them out with --missing-systems drop"),
         (MQM.replace("seg_id", "n"), ("--columns", "segment=n"), "say with --segment-base whether"),
         ("foo\tbar\tsystem\nx\ty\tz\n", (), "name it with --columns score=NAME"),
         (LONG, (), "choose one, as in --test-set n1"),

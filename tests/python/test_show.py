@@ -163,6 +163,21 @@ def test_results_have_the_digests_of_their_files(saved: Path, run: Any, kind: st
     for source in ("as.json", "as.html"):
         said = f"same files: {', '.join(names)}; add the command to compute the result again\n"
         assert run("verify", f"{kind}/{source}") == (0, said, "")
+    in_folder = "".join(f"{kind}/as.{ending}:\n{said}" for ending in ("html", "json"))
+    assert run("verify", kind) == (0, in_folder, "")
+
+
+def test_a_folder_of_results_is_verified_to_its_end(saved: Path, run: Any, tmp_path: Path) -> None:
+    kind = next(iter(KINDS))
+    for name, content in (("a", '{"schema": "no"}'), ("b", (saved / kind / "as.json").read_text()), ("c", '{"a": 1}')):
+        (tmp_path / f"{name}.json").write_text(content, "utf-8")
+    code, out, err = run("verify", str(tmp_path))
+    assert (code, out.count("same files: "), "c.json" in out) == (2, 1, False)
+    assert "a.json" in err
+    assert "a command computes one result" in run("verify", str(tmp_path), *KINDS[kind].split()).refusal()
+    for name in "ab":
+        (tmp_path / f"{name}.json").unlink()
+    assert "has no results" in run("verify", str(tmp_path)).refusal()
 
 
 def nameless(source: Path) -> str:

@@ -217,7 +217,7 @@ REGISTRIES: list[tuple[object, Iterable[str] | str]] = [
     (types.SimulatedDifferences, "study.gate.DIFFERENCES"),
     (types.DecisionMethod, ["gate", *registry("watch.METHODS"), "naive", "once"]),
     (types.FlipFormat, [name for name in FORMATS if name != "html"]),
-    (types.GateFormat, [*FORMATS, "junit"]),
+    (types.GateFormat, [*FORMATS, "junit", "github"]),
     (types.GateRule, "inference.gate.RULES"),
     (types.VoteUnit, [*registry("data.votes.UNITS"), "vote"]),
     (types.VoteTies, words("votes")["model"]),

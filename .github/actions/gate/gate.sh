@@ -14,7 +14,8 @@ read -r -d '' -a words <<< "$ARGUMENTS" || true
 results=$(mktemp -d "${RUNNER_TEMP:-/tmp}/reshuffle-gate.XXXXXX")
 code=0
 reshuffle gate "${words[@]}" ${PAGE:+--page "$PAGE"} \
-    -o "$results/gate.json" -o "$results/gate.html" -o "$results/gate.xml" -o "$results/gate.md" || code=$?
+    -o "$results/gate.json" -o "$results/gate.html" -o "$results/gate.xml" -o "$results/gate.md" \
+    -o - --format github || code=$?
 case $code in
     0 | 1 | 5) ;;
     *) fail "reshuffle gate has no verdict: exit code $code" "$code" ;;
@@ -27,7 +28,6 @@ cat "$results/gate.md" >> "$GITHUB_STEP_SUMMARY"
 for output in "verdict=$verdict" "json=$results/gate.json" "html=$results/gate.html"; do
     echo "$output" >> "$GITHUB_OUTPUT"
 done
-sed -n 's/^### //p' "$results/gate.md"
 
 comment() {
     # The first line is a hidden marker, by which the comment of an earlier run is found.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +31,19 @@ WORKS_WITH = ("sacrebleu", "pandas", "polars")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
     if files:
         from .file_kinds import found_in
+        from .file_trials import found_together, watched
 
         found: dict[str, list[Found]] = {}
         problems: list[InputError] = []
         for file in files:
             try:
-                found[file] = found_in(file if path_is(file) else split_name(file)[0])
+                found[file] = [*map(watched, found_in(file if path_is(file) else split_name(file)[0]))]
             except InputError as error:
                 problems.append(error)
+        if together := found_together(found):
+            # One command takes them all.
+            alone = {file: [replace(each, commands=()) for each in kinds] for file, kinds in found.items()}
+            found = {**(found if as_json else alone), "Together": [together]}
         if as_json and found:
             shown = {file: [asdict(each) for each in kinds] for file, kinds in found.items()}
             click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
@@ -60,9 +65,10 @@ def _about_file(file: str, found: list[Found]) -> str:
 
     lines = [f"{printable(file)}:"]
     for each in found:
-        rows = {"Is": f"{each.kind} ({each.format})", "Holds": each.contents, f"Not {each.kind}": each.problem}
-        del rows[f"Not {each.kind}" if not each.problem else "Is"]
-        lines += [wrapped(name, printable(text), terminal().width or WIDTH) for name, text in rows.items() if text]
+        about = f"{each.kind} ({each.format})" if each.format else each.kind
+        first = (f"Not {each.kind}", each.problem) if each.problem else ("Is", about)
+        rows = [first, ("Holds", each.contents), *(("Watch", text) for text in each.watch)]
+        lines += [wrapped(name, printable(text), terminal().width or WIDTH) for name, text in rows if text]
         lines += [f"    {printable(command)}" for command in each.commands]
     return "\n".join(lines)
 

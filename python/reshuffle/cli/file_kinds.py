@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,6 +19,7 @@ import numpy as np
 
 from ..data.corpus import MANY_IDS, first_words, system_names
 from ..data.count_files import is_count_file
+from ..data.file_names import few
 from ..data.files import STDIN, read_bytes
 from ..data.formats import (
     FORMATS,
@@ -32,13 +34,14 @@ from ..data.formats import (
 )
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
+from ..data.formats.inspect_logs import WORDS
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import GOLD, MODELS, SEGMENT_IDS, names_runs
+from ..data.id_columns import GOLD, MODELS, PERHAPS_IDS, names_runs
 from ..data.joined_scores import problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
-from ..data.saved import read_json
+from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
     TABLES,
     Numbers,
@@ -52,7 +55,7 @@ from ..data.score_columns import (
 from ..data.score_tables import ScoreFile
 from ..data.scores import UNNAMED, scores_in
 from ..data.votes import has_votes, read_votes
-from ..errors import InputError, InputWarning, counted, listed, quoted
+from ..errors import InputError, InputWarning, counted, listed, quoted, shortened
 from ..metrics.stored import open_counts
 from ..options.files import SetFiles
 from ..options.gate import GateKeys
@@ -80,6 +83,8 @@ class Found:
     contents: str = ""
     commands: Sequence[str] = OF_KIND
     problem: str = ""
+    watch: Sequence[str] = ()
+    """What may be a mistake in the file, or in how it is used."""
 
 
 class Kind(NamedTuple):
@@ -261,15 +266,15 @@ def _counts(path: str) -> Found | None:
 
 
 def _result(path: str) -> Found | None:
-    head = _source(path).data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    is_page = re.match(rb"<!doctype html|<html", head, re.IGNORECASE)
-    if not re.match(rb'\{\s*"schema":', head) and not is_page:
+    data = _source(path).data
+    if not is_saved(data):
         return None
     result = read_json(path)
     schema = schema_of(result)
     figure = ("reshuffle plot FILE forest -o forest.pdf",) if schema == COMPARISON else ()
     holds = [getattr(result, "study", "")]
-    if is_page and not head.rstrip().endswith(b"</html>"):
+    is_page = not data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    if is_page and not data.rstrip().endswith(b"</html>"):
         holds.append(
             "the whole result, but the page is cut off: write it again with reshuffle show FILE -o report.html"
         )
@@ -408,14 +413,16 @@ def _scores(path: str) -> Found | None:
         return _by_language_pair(error, f"{name}, by language pair: {about}", [several])
     systems = cells.ids if cells.system is not None else []
     unnamed = metrics == [Path(source.name).name]  # where a file does not name its metric
-    of = "of each of" if len(metrics) > 1 else "of"
-    holds = counted(len(cells.values), "score") + ("" if unnamed else f" {of} {listed(metrics)}")
-    holds += f"; systems {listed(systems)}" if systems else ""
+    few_metrics = {metric: file.content.cells(metric).values for metric in metrics[:MOST_SPANS]}
+    named = _spans(few_metrics) if len(metrics) <= MOST_SPANS else listed(metrics)
+    of = f": {_span(cells.values)}" if unnamed else f" of {'each of ' * (len(metrics) > 1)}{named}"
+    holds = counted(len(cells.values), "score") + of
+    n_segments = len(cells.keys or ())
+    has_epochs = name == "inspect" and n_segments < len(cells.values)
+    holds += f"; {counted(n_segments, 'segment')}, in several epochs" if has_epochs else ""
+    holds += f"; systems {listed(systems)}" if systems and systems != system_names([path]) else ""
     fields = file.content.header if isinstance(file.content, Samples) else ()
     holds += f"; for --docs {listed(fields)}" if fields else ""
-    has_epochs = name == "inspect" and cells.keys is not None and len(cells.keys) < len(cells.values)
-    if has_epochs:
-        holds += f"; {counted(len(cells.keys or ()), 'segment')}, of whose epochs compare takes the means"
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
@@ -512,19 +519,45 @@ def _table(path: str) -> Found:
                 shown = json.dumps(cell)
                 problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
             damaged[name] = problem
+    size, factors, repeated = _size(table, len(next(iter(columns.values())).lines))
     # pandas writes its index without a header.
     with_ids = [name for name in ids if name or len(ids) == 1]
     groups = [
         name
         for name in with_ids
-        if name.lower() not in SEGMENT_IDS and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
+        if name != table.id_column(()) and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
     ]
-    own_ids = [name or "the first column" for name in with_ids if name not in groups]
-    by_kind = (("ids", own_ids), ("groups", groups), ("texts", others))
-    holds = [f"{what} in {listed(own)}" for what, own in (*by_kind, ("numbers", numbers)) if own]
-    name = table.format_name
-    own = others if name == format_in(table.source) else []  # texts are read by the ending of the file
-    texts: tuple[str, ...] = COLUMNS if len(own) > 2 else OF_TWO_COLUMNS if len(own) > 1 else ()
+    own_ids = [name or "the first column" for name in with_ids if name not in (*groups, *factors)]
+    words = [name for name in others if _are_verdicts(columns[name])]
+    texts = [name for name in others if name not in (*words, *factors)]
+    spans = {name: table.floats(columns[name]) for name in numbers if name not in factors}
+    by_kind = (("ids", own_ids), ("groups", groups), ("texts", texts))
+    holds = [f"{what} in {listed(own)}" for what, own in by_kind if own]
+    holds += [f"{' or '.join(_distinct(columns[name]))} in {name}" for name in words]
+    holds += [f"numbers in {_spans(spans)}"] if spans else []
+    commands, watch = _of_columns(table, columns, others, [*spans] or [*damaged], lacks), []
+    if words and not numbers and not damaged and not any("macro-f1" in each for each in commands):
+        commands = _of_numbers(table, words[:1], lacks)
+        right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -WORDS_OF_ANSWERS[word.lower()])
+        watch.append(f"scores are numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}")
+    if not commands and len(others) == 1:
+        commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
+    elif not commands:
+        commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
+    if any(" --docs FILE" in each for each in commands) and "--scores" in commands[0]:
+        watch.append(
+            "--docs keeps the rows of an id together; if they are of several runs, number these in a column 'run'"
+        )
+    watch += [f"{repeated}; if a row is there twice, remove one of them"] if repeated else []
+    return Found(table.format_name, "; ".join([size, *holds, *damaged.values()]), commands, watch=watch)
+
+
+def _of_columns(
+    table: Table, columns: Mapping[str, Column], others: Sequence[str], numbers: Sequence[str], lacks: bool
+) -> list[str]:
+    """The commands that take columns of texts, of labels or of numbers, the likely ones first."""
+    own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
+    texts, has_reference = _of_texts([name for name in own if name.lower() not in (*MODELS, *PERHAPS_IDS)])
     labels = [each for each in own if _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
@@ -532,18 +565,75 @@ def _table(path: str) -> Found:
     if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
         named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
-        texts = (_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named)),)
+        texts, has_reference = [_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))], True
         numbers = [each for each in numbers if each not in labels]
-    scores = _of_numbers(table, numbers or [*damaged], lacks)
-    # A column of texts beside scores is what was asked or answered; a line of JSON, or of a model, has one answer.
-    is_answer = name == "jsonl" or any(each.lower() in MODELS for each in table.header)
-    commands = [*scores, *texts] if is_answer else [*texts, *scores]
-    if len(others) == 1 and not commands:
-        commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
-    elif not commands:
-        commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
-    size = counted(len(next(iter(columns.values())).lines), "segment")
-    return Found(f"{name}: {table.file_format.about}", "; ".join([size, *holds, *damaged.values()]), commands)
+    scores = _of_numbers(table, numbers, lacks)
+    # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
+    return [*texts, *scores] if has_reference and table.format_name != "jsonl" else [*scores, *texts]
+
+
+def _of_texts(names: Sequence[str]) -> tuple[list[str], bool]:
+    """The commands for columns of texts, and whether one is called like a reference."""
+    if len(names) < 2:
+        return [], False
+    references = [name for name in names if name.lower() in REFERENCES]
+    systems = [name for name in names if name not in references and name.lower() not in ASKED]
+    if len(references) != 1 or not systems:
+        return [*(COLUMNS if len(names) > 2 else OF_TWO_COLUMNS)], False
+    reference, *own = (f"FILE#{shlex.quote(name)}" for name in (*references, *systems))
+    other = [] if len(own) > 1 else [own[0].replace("FILE", "OTHER", 1)]
+    return [f"reshuffle compare {' '.join([reference, *own, *other])}", f"reshuffle score {reference} {own[-1]}"], True
+
+
+def _size(table: Table, n: int) -> tuple[str, Sequence[str], str]:
+    """How many rows a table has, and of what; the columns that it names; and what is said of few ids that repeat."""
+    system, key, ids = table.roles().get("system", ""), table.id_column(()), table.ids()
+    models = [*map(str, table.values(system))] if system else []
+    run, runs = column_of_runs(table, models)
+    times = Counter(ids or ())
+    if key is None or len(times) in (0, n):
+        return counted(n, "segment"), (), ""
+    shown = f"{counted(n, 'row')}: {counted(len(times), 'id')} in {key}"
+    factors = {name: len({*values}) for name, values in ((system, models), (run, runs)) if values}
+    if factors:
+        is_crossed = math.prod([len(times), *factors.values()]) == n
+        crossed = [f"{size} in {name}" for name, size in factors.items()]
+        return (" × " if is_crossed else ", ").join([shown, *crossed]), (key, *factors), ""
+    if 2 * len(times) <= n:
+        each = f"{n / len(times):.3g} times" + ("" if len({*times.values()}) == 1 else " on average")
+        return f"{shown}, each {each}", (key,), ""
+    twice = [name for name, often in times.items() if often > 1]
+    are = "is" if len(twice) == 1 else "are"
+    return shown, (key,), f"{counted(len(twice), 'id')} {are} in several rows: {few(twice)}"
+
+
+def _spans(columns: Mapping[str, Numbers]) -> str:
+    """Columns of numbers, with the least and the greatest of each, or of all if there are many."""
+    if len(columns) > MOST_SPANS:
+        return f"{listed(columns)} ({_span(np.concatenate([*columns.values()]))})"
+    return ", ".join(f"{shortened(name)} ({_span(numbers)})" for name, numbers in columns.items())
+
+
+def _span(numbers: Numbers) -> str:
+    known = numbers[~np.isnan(numbers)] + 0.0  # no -0
+    missing = f"{len(numbers) - len(known):,} missing" if len(known) < len(numbers) else ""
+    if not len(known):
+        return missing
+    values = np.unique(known)
+    between = " or " if {*values.tolist()} == {0, 1} else " to "
+    span = between.join(f"{each:.4g}" for each in dict.fromkeys((values[0], values[-1])))
+    return ", ".join(filter(None, (span, f"mean {known.mean():.4g}" if len(values) > 1 else "", missing)))
+
+
+def _distinct(column: Column) -> list[str]:
+    """The values of a column, as texts, each once."""
+    return [*dict.fromkeys(str(value).strip() for value in column.lines)]
+
+
+def _are_verdicts(column: Column) -> bool:
+    """Whether a column has the words of two verdicts, such as yes and no."""
+    values = {WORDS_OF_ANSWERS.get(each.lower()) for each in _distinct(column)}
+    return len(_distinct(column)) == 2 and values == {0.0, 1.0}
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
@@ -553,18 +643,26 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     others = [name for name in names if not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))] or names
     best = columns_of_scores(table, others)[:1] or others[:1]
     system = table.roles().get("system", "")
+    models = table.values(system) if system else ()
+    run, _ = column_of_runs(table, models)
+    ids = [] if run or models else table.ids() or []
     problems = None
-    with contextlib.suppress(InputError):  # n and c may be other numbers
-        problems = problems_in("pass@1", table, None, None)
-    if problems is not None and not column_of_runs(table, table.values(system) if system else ())[1]:
+    if "correct" not in map(str.lower, table.header):  # of answers, which are no code
+        with contextlib.suppress(InputError):  # n and c may be other numbers
+            problems = problems_in("pass@1", table, None, None)
+    if problems is not None and not run:
         several = len(problems.table("pass@1").systems) > 1
         return _with_scores("pass@1", "FILE" if several else "FILE OTHER", lacks)
     if system.lower() in MODELS:
-        score, models = shlex.quote(best[0]), table.values(system)
+        score = shlex.quote(best[0])
         a, b = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]
         of_runs = f"reshuffle runs --scores {score} --baseline {a} --system {b}"
-        return _with_scores(score, "FILE", lacks) + ([of_runs] if column_of_runs(table, models)[1] else [])
+        return _with_scores(score, "FILE", lacks) + ([of_runs] if run else [])
     one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
+    if 0 < 2 * len({*ids}) <= len(ids):  # several rows of each id belong together
+        return [f"{each} --docs FILE#{shlex.quote(table.id_column(()) or '')}" for each in one]
+    if run and best:
+        return [*one, f"reshuffle runs --scores {shlex.quote(best[0])} --baseline FILE --system OTHER"]
     if _n_systems(table.source) < 2 or len(others) < len(names):
         found = one
     else:
@@ -597,8 +695,16 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
 }
 BY_SCORES = "reshuffle compare --scores"
 COUNTED = "reshuffle compare --counts {} FILE OTHER"
-# What a reference is called.
+# What a reference is called, and texts that are no outputs.
 REFERENCES = ("ref", "refs", "reference", "references")
+ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
+# More columns of numbers are described together.
+MOST_SPANS = 6
+# What graders write in place of 1 and 0.
+WORDS_OF_ANSWERS = {word.lower(): number for word, number in WORDS.items()} | {
+    "y": 1.0, "correct": 1.0, "right": 1.0, "pass": 1.0, "passed": 1.0,
+    "incorrect": 0.0, "wrong": 0.0, "fail": 0.0, "failed": 0.0,
+}  # fmt: skip
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -139,8 +140,20 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
         _check_no_folders(systems, flattened(options["references"]) or ())
     if systems and not any(options[name] for name in ("references", "scores", "counts")):
         raise InputError(
-            f"no reference: add --ref REF; if these are scores of segments, write --scores NAME {shlex.join(systems)}"
+            "no reference: add --ref REF; if these are scores of segments, write --scores "
+            f"{_name_of_scores(systems)} {shlex.join(systems)}"
         )
+
+
+def _name_of_scores(files: Sequence[str]) -> str:
+    """The first column or key with numbers that all files have; NAME if there is none."""
+    from ..data.score_columns import columns_of_scores, opened
+
+    with contextlib.suppress(InputError):
+        tables = [opened(file)[0] for file in files]
+        known = [columns_of_scores(table, table.perhaps_scores()) for table in tables]
+        return next((shlex.quote(name) for name in known[0] if all(name in each for each in known)), "NAME")
+    return "NAME"
 
 
 def _check_no_folders(systems: Sequence[str], references: Sequence[str]) -> None:

@@ -13,13 +13,15 @@ from typing import IO, Any, NamedTuple, cast
 
 import click
 
-from ..data.saved import read_json
+from ..data.files import display_name, read_bytes
+from ..data.saved import EXPECTED, is_saved, read_json
 from ..errors import InputError, printable, quoted
 from ..options.declare import options_of
 from ..options.display import ComparisonDisplay
 from ..report.wording import counted
 from ..results import Comparison, Gate, InputFile, SetComparison
 from .input_files import changes, files_here, other_files, unknown_files
+from .inputs.folders import files_in, is_folder
 from .output import ON_INPUTS
 from .process import DIFFERENT
 
@@ -37,8 +39,12 @@ MAX_SHOWN = 20
 def verify(source: str, words: Sequence[str]) -> int:
     """Run the command, say whether its result is the saved one, and return the exit code.
 
-    Without a command, say only whether the files here are those that the result was read from.
+    Without a command, say only whether the files here are those that the result was read from, or each in a folder.
     """
+    if is_folder(source):
+        if words:
+            raise InputError(f"{display_name(source)} is a folder, and a command computes one result: name its file")
+        return _verify_folder(source)
     saved = read_json(source)
     if not words:
         return _verify_files(saved.inputs)
@@ -63,6 +69,24 @@ def verify(source: str, words: Sequence[str]) -> int:
         _list("verdict", changed)
     _list("value", differences, "; all verdicts are the same" if verdicts and not changed else "")
     return DIFFERENT
+
+
+def _verify_folder(folder: str) -> int:
+    """Compare the files here with the digests of each result in a folder; the last problem is raised after all."""
+    results = [file for file in files_in(folder, "result") if is_saved(read_bytes(file, EXPECTED))]
+    if not results:
+        raise InputError(f"the folder {display_name(folder)} has no results: expected reports in JSON or HTML")
+    codes, problems = [0], list[InputError]()
+    for file in results:
+        _say(f"{printable(file)}:")
+        try:
+            codes.append(_verify_files(read_json(file).inputs))
+        except InputError as error:
+            problems.append(error if file in str(error) else error.with_prefix(f"{file}: "))
+    _show_lines(map(str, problems[:-1]))
+    if problems:
+        raise problems[-1]
+    return max(codes)
 
 
 def _verify_files(saved: Sequence[InputFile]) -> int:

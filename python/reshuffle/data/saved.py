@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import IO, Any
 
 from ..errors import InputError, quoted
@@ -17,6 +18,7 @@ EXPECTED_PAGE = "an HTML report of reshuffle"
 # The element that holds the JSON. It occurs once, because all other text in the page is escaped.
 ELEMENT, END = '<script type="application/json" id="result">', "</script>"
 BLANK = "\ufeff \t\r\n"
+START = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"schema":|<!doctype html|<html)', re.IGNORECASE)
 
 
 def read_json(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
@@ -87,6 +89,15 @@ def read_html(source: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Result:
         got = "JSON: use read_json" if text.lstrip(BLANK).startswith("{") else quoted(text[:40])
         raise InputError(f"{name}: expected {EXPECTED_PAGE}, got {got}")
     return _result(name, _embedded(text, name))
+
+
+def is_saved(data: bytes) -> bool:
+    """Whether a file begins as a result, or as a page, which may have one.
+
+    >>> is_saved(b'{"schema": "reshuffle.gate/1"'), is_saved(b"<!DOCTYPE html>"), is_saved(b'{"a": 1}')
+    (True, True, False)
+    """
+    return START.match(data) is not None
 
 
 def _is_page(text: str) -> bool:

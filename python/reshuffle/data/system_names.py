@@ -181,9 +181,11 @@ class Naming:
             problem = f"{shortened(key)} is mapped by {self.sysmap.where(key)}, to an {problem}"
         others = f"; {len(names)} systems have no output: {listed(names)}" if len(names) > 1 else ""
         source.fail(
-            "{unknown}; map its name with {sysmap}, or leave it out with {drop}",
+            "{unknown}; map {names} with {sysmap}, or leave {them} out with {drop}",
             content.line_of(index),
             unknown=f"{problem}{others}",
+            names="their names" if others else "its name",
+            them="them" if others else "it",
             sysmap=Argument("sysmap"),
             drop=Argument("unknown", ("drop",), "--missing-systems"),
         )

@@ -134,7 +134,7 @@ class _Batch:
             outcome,
             test=plan.test.name,
             metric=metric.name,
-            alternative=directed(plan.alternative, metric.higher_is_better),
+            alternative=directed(plan.test.carried_out(plan.alternative), metric.higher_is_better),
             seed=problems.seeds if own_seeds else seed,
             signature=signature.joined([*sorted(metrics), signature.for_batch(len(problems)), signature.for_run(run)]),
             stopping=None if rule is None else rule.used(self.resampling.n_resamples, outcome.stopped),

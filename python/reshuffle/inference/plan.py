@@ -382,7 +382,7 @@ class Plan:
             "test": self.test.name,
             "margin": signature.for_margins(self.margins) if self.margins else None,
             # The names of tests with a margin say it.
-            "alternative": None if self.margins else self.alternative,
+            "alternative": None if self.margins else self.test.carried_out(self.alternative),
             "adjust": self.adjustment.name if self.adjustment is not None and self.adjusts else None,
             "family": self.family if self.adjusts and self.family != "metric" else None,
             "ties": None if self.ties == ">=" else self.ties,
@@ -396,7 +396,7 @@ class Plan:
         return UsedTest(
             self.test.name,
             self.test.title,
-            self.alternative,
+            self.test.carried_out(self.alternative),
             self.test.replicates,
             adjustment=None if adjustment is None else adjustment.name,
             adjustment_title=None if adjustment is None else adjustment.title,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..metrics.base import Scores, tolerance
 from ..resampling import Replicates
 from ..results import NO_DIFFERENCE, Comparison, RankedSystem, Ranking, UsedMetric, Verdict
+from ..results.verdicts import UNDIRECTED
 from .detectable import detectable_differences
 from .multiplicity import ADJUSTMENTS, FAMILY_WISE
 from .tests import TESTS
@@ -116,7 +117,7 @@ def with_rankings(comparison: Comparison, replicates: Replicates) -> Comparison:
 def has_all_pairs(comparison: Comparison) -> bool:
     """Are all pairs of systems compared by two-sided tests?"""
     k, n = len(comparison.systems), len(comparison.comparisons) // len(comparison.metrics)
-    return comparison.test is not None and comparison.test.alternative == "two-sided" and n == k * (k - 1) // 2
+    return comparison.test is not None and comparison.test.alternative in UNDIRECTED and n == k * (k - 1) // 2
 
 
 def can_be_ranked(comparison: Comparison, metric: UsedMetric) -> bool:

@@ -213,7 +213,7 @@ def records(
                 metric=label,
                 statistic=statistic,
                 pvalue=p,
-                alternative=directed(plan.alternative, metric.higher_is_better),
+                alternative=directed(plan.test.carried_out(plan.alternative), metric.higher_is_better),
                 exceedances=None if exceedances == MISSING else exceedances,
                 n_resamples=None if n == MISSING else n,
                 seed=seed,

@@ -55,6 +55,8 @@ class SignificanceTest(Method):
     """A function from the observed data for the hypotheses about one test set to their outcomes."""
     alternatives: Sequence[str] = ALTERNATIVES
     """The alternatives that the test supports."""
+    observed_direction: bool = False
+    """Whether it is one-sided in the observed direction, if no direction is asked for."""
     replicates: str | None = None
     """The kind of its replicates; None for tests in closed form."""
     kind: str = ANY
@@ -104,6 +106,10 @@ class SignificanceTest(Method):
     def name_for(self, metric: Metric | CorpusFunction) -> str:
         """The name of the test that is used for a metric."""
         return self.for_texts if self.for_texts is not None and isinstance(metric, CorpusFunction) else self.name
+
+    def carried_out(self, alternative: str) -> str:
+        """The alternative that results have, for the one that was asked for."""
+        return "one-sided" if self.observed_direction and alternative == "two-sided" else alternative
 
     def smallest_numerator(self, alternative: str) -> int:
         """The smallest p is this number divided by R + 1."""

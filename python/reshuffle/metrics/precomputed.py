@@ -670,7 +670,10 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
         low, high = ranges[system]
         others = f"{name}: the scores of {shares} are from 0 to 1, and those of {system}"
         if _may_be_percent(scores, arrays[shares], higher_is_better):
-            return f"{others} reach {high:g}: convert them to one scale; if all are percent already, divide all by 100"
+            return (
+                f"{others} reach {high:g}: convert them to one scale; if they are on one already, divide all scores and "
+                "margins by 100, which changes no p"
+            )
         if _may_be_logarithms(scores, arrays[shares]):
             return (
                 f"{others} are from {low:g} to {high:g}: if these are log-likelihoods, compare them alone; else divide "

@@ -83,6 +83,18 @@ class Table:
         """The same table with sentences that explain its symbols, and which of ranks and letters are among these."""
         return replace(self, symbols=symbols, groups=groups)
 
+    def is_left(self, column: int) -> bool:
+        """Whether a column is aligned left, as names and letters are, and other words without numbers.
+
+        >>> table = Table("", ["System", "BLEU", "Group"])
+        >>> table.add(["b", "30.00", "a"])
+        >>> [table.is_left(column) for column in range(3)]
+        [True, False, True]
+        """
+        words = "".join(row[column] for row in self.rows)
+        is_text = any(map(str.isalpha, words)) and not any(map(str.isdigit, words))
+        return column < self.n_names or column in self.beside or is_text
+
     @property
     def caption(self) -> str:
         """The title, and the meaning of all symbols: what stands above the table in a paper."""

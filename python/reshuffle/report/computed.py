@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..results import UsedTest
+from ..results.verdicts import UNDIRECTED
 from .wording import number
 from .words import Template, filled, sentence, words, words_of
 
@@ -23,14 +24,12 @@ def name_of(test: UsedTest) -> str:
     return f"{article} {test.title.replace(', ', ' with ', 1)}".lstrip()
 
 
-def alternative_phrase(alternative: str, test: str = "") -> str:
+def alternative_phrase(alternative: str) -> str:
     """Whether a test without a margin is two-sided or one-sided.
 
-    >>> alternative_phrase("two-sided", "ar"), alternative_phrase("two-sided", "paired-bootstrap")
+    >>> alternative_phrase("two-sided"), alternative_phrase("one-sided")
     ('two-sided', 'one-sided in the observed direction')
     """
-    if alternative == "two-sided":
-        return str(words("methods")["test"].get(test, {}).get("sides", alternative))
     sides: str = words("methods")["alternative"].get(alternative, f"one-sided ({alternative})")
     return sides
 
@@ -38,7 +37,7 @@ def alternative_phrase(alternative: str, test: str = "") -> str:
 def count_of(name: str, alternative: str) -> str:
     """What c is the number of, for a test with replicates and one count."""
     sides = words_of("methods", "test", name)
-    found: str = sides["two-sided"] if alternative == "two-sided" else sides.get("one-sided", "")
+    found: str = sides["two-sided"] if alternative in UNDIRECTED else sides.get("one-sided", "")
     return found
 
 

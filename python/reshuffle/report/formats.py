@@ -16,7 +16,7 @@ from ..results import Flips, Gate, SegmentTable
 from ..validate import check_name
 from .document import Document
 from .frames import as_csv
-from .gate import gate_as_junit
+from .gate import gate_as_github, gate_as_junit
 from .json import as_json
 from .kinds import columns_of, document, paper_document
 from .latex import as_latex
@@ -44,6 +44,7 @@ DATA: Mapping[str, Callable[[Any, Layout], Iterable[str]]] = {
     "json": lambda result, layout: [as_json(result)],
     "csv": lambda result, layout: [as_csv(columns_of(result, layout.table))],
     "junit": lambda gate, layout: [gate_as_junit(gate)],
+    "github": lambda gate, layout: [gate_as_github(gate)],
     "tsv": lambda table, layout: segments_as_tsv(table),
     "jsonl": lambda table, layout: segments_as_jsonl(table),
 }

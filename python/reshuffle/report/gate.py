@@ -38,12 +38,12 @@ NEAR_LEVEL = 500
 def gate_document(gate: Gate, layout: Layout) -> Document:
     """The verdict, tables of tasks and of the segments that lost most, and sentences.
 
-    Short text has only the table of several tasks that are not all allowed.
+    Short text has only the table of tasks, unless many are allowed.
     """
     tables = []
     if layout.full or layout.paper:
         tables = [_tasks(gate), *_lost(gate)]
-    elif gate.verdict != "allow" and len(gate.tasks) > 1:
+    elif gate.verdict != "allow" or len(gate.tasks) <= MOST_LISTED:
         tables = [_tasks(gate)]
     has_margins = any(task.margin is not None for task in gate.tasks)
     meaning = _said("meaning", gate.rule, alpha=gate.alpha, has_margins=has_margins)
@@ -386,6 +386,16 @@ def gate_as_junit(gate: Gate) -> str:
     ElementTree.SubElement(suite, "system-out").text = _plain("\n".join([headline(gate), *_sentences(gate)]))
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
+
+
+# How GitHub marks a verdict.
+LEVELS: Mapping[str, str] = {"allow": "notice", "reject": "error", "inconclusive": "warning"}
+
+
+def gate_as_github(gate: Gate) -> str:
+    """A command of GitHub Actions, which shows the verdict and the reason beside the checks of a pull request."""
+    said = printable(headline(gate)).replace("%", "%25")
+    return f"::{LEVELS[gate.verdict]} title=reshuffle gate::{said}\n"
 
 
 def _plain(text: str) -> str:

@@ -137,12 +137,12 @@ def _body(table: Table, names: Collection[str]) -> Iterator[str]:
 
 
 def _columns(table: Table) -> str:
-    """The columns: names to the left, numbers to the right, letters beside them, more space before the next metric."""
-    kinds = ["l" if index < table.n_names else "r" for index in range(len(table.header))]
+    """The columns: words to the left, numbers to the right, letters beside them, more space before the next metric."""
+    kinds = ["l" if table.is_left(index) else "r" for index in range(len(table.header))]
     for index in breaks(table):
         kinds[index] = f"@{{\\hskip {BREAK / 10}em}}{kinds[index]}"
     for index in table.beside:
-        kinds[index] = f"@{{\\hskip {CLOSE / 10}em}}l"
+        kinds[index] = f"@{{\\hskip {CLOSE / 10}em}}{kinds[index]}"
     return f"@{{}}{''.join(kinds)}@{{}}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..results import Comparison, PairedDifference, UsedMetric, UsedTest
+from ..results.verdicts import UNDIRECTED
 from .cells import under
 from .computed import alternative_phrase
 from .wording import Nameless, joined, named, number
@@ -34,8 +35,8 @@ def within_all(comparison: Comparison) -> str:
 def sides(comparison: Comparison, test: UsedTest) -> str:
     """The alternative of a test, or its margins."""
     if not test.has_margin:
-        is_two_sided = test.alternative == "two-sided"
-        return alternative_phrase("two-sided", test.name) if is_two_sided else f"one-sided ({test.alternative})"
+        undirected = test.alternative in UNDIRECTED
+        return alternative_phrase(test.alternative) if undirected else f"one-sided ({test.alternative})"
     return f"margin{'s' if len(comparison.metrics) > 1 else ''} {within_all(comparison)}"
 
 

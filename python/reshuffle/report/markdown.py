@@ -15,7 +15,7 @@ def as_markdown(document: Document, layout: Layout) -> str:
     """Pipe tables with their titles, all sentences as a list, and the signature as code."""
     parts, shown = _top(document), document.tables
     for table in shown:
-        rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
+        rule = ["---" if table.is_left(index) else "---:" for index in range(len(table.header))]
         rows = [_cells(row, bold) for row, bold in zip(table.rows, table.bold, strict=True)]
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(_line, [_cells(table.header), rule, *rows]))]
     sentences = [*document.below_headline, *document.notes, *keys(shown)]

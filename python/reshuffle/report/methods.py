@@ -237,7 +237,7 @@ def _values(comparison: Comparison) -> dict[str, Any]:
         values |= {
             "title": test.title,
             "test_named": name_of(test),
-            "one_or_two_sided": alternative_phrase(test.alternative, test.name),
+            "one_or_two_sided": alternative_phrase(test.alternative),
             "margins": within_all(comparison) if test.has_margin else "",
             "single_step": (test.adjustment_title or "").replace("step-down", "single-step"),
             "cited": cite(test.source),

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import counted, printable
 from ..results import ConfidenceInterval, PairedDifference, SignificanceResult
 from ..results.studies import MetricDifference, RunDifference
+from ..results.verdicts import UNDIRECTED
 from .caveats import caveat_kinds, worded
 from .cells import decimals_for, difference_and_interval, equation, pvalue_cell, random_replicates
 from .computed import alternative_phrase
@@ -150,7 +151,7 @@ def _side(test: Any) -> str:
 
 
 def _alternative(test: Any) -> str:
-    return alternative_phrase("two-sided", test.test) if test.alternative == "two-sided" else str(test.alternative)
+    return alternative_phrase(test.alternative) if test.alternative in UNDIRECTED else str(test.alternative)
 
 
 def _rests_on(pair: PairedDifference) -> str:

@@ -117,8 +117,7 @@ def _citation(source: str) -> str:
 
 def _figure(table: Table, more: str, fit: Fit, label: str, names: Collection[str]) -> Iterator[str]:
     """``more``: code for what the caption ends with."""
-    n_names, beside = table.n_names, table.beside
-    kinds = ["left" if index < n_names or index in beside else "right" for index in range(len(table.header))]
+    kinds = ["left" if table.is_left(index) else "right" for index in range(len(table.header))]
     caption, end = _prose(table.caption, names) + more, f") <{_label(label)}>"
     for part in pages(table, fit):
         yield "#figure("

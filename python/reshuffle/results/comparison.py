@@ -19,7 +19,7 @@ from .plots import Plots
 from .ranking import DetectableDifference, Ranking
 from .reported import reports
 from .texts import ComparedTexts
-from .verdicts import NO_DIFFERENCE, Verdict, verdict
+from .verdicts import NO_DIFFERENCE, UNDIRECTED, Verdict, verdict
 from .votes import VoteFit
 
 
@@ -82,7 +82,7 @@ class UsedTest:
     title: str
     alternative: str
     """As requested: ``two-sided``, ``better``, ``worse``, ``greater`` or ``less``; or ``equivalence`` or
-    ``non-inferiority``, for tests with a margin.
+    ``non-inferiority``, for tests with a margin; or ``one-sided`` in the observed direction, for ``paired-bootstrap``.
     """
     replicates: str | None
     """``shuffles``, ``draws`` or ``permutations``; None for tests without replicates."""
@@ -244,7 +244,7 @@ class Comparison(Compared):
 
         :meth:`pair` then takes the two systems in either order.
         """
-        return self.test is not None and self.test.alternative in ("two-sided", "equivalence")
+        return self.test is not None and self.test.alternative in (*UNDIRECTED, "equivalence")
 
     @property
     def plot(self) -> Plots:

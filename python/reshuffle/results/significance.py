@@ -70,7 +70,7 @@ class SignificanceResult(Worded, Tested):
     """
     alternative: str
     """``two-sided``, ``greater`` (a scores higher than b) or ``less``, which ``better`` and ``worse`` mean under the
-    metric; see also ``margin``.
+    metric; or ``one-sided`` in the observed direction (``paired-bootstrap``); see also ``margin``.
     """
     exceedances: OptionalWhole
     """The number of replicates at least as extreme as the observed difference, or more extreme if the signature has

@@ -32,6 +32,10 @@ class Tested:
         return p is not None and bool(p <= alpha)
 
 
+# Alternatives of tests that find differences of either sign: ``one-sided`` is in the direction of the observed one.
+UNDIRECTED = ("two-sided", "one-sided")
+
+
 def sought_by(alternative: str, higher_is_better: bool) -> Literal["better", "worse"] | None:
     """What a one-sided test can show of a system; None for other tests.
 

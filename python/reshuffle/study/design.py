@@ -186,8 +186,12 @@ def _metrics(material: Material, settings: StudySettings, options: Plan) -> list
 def _truth(simulated: Found, material: Material) -> str:
     """What was true in the simulations."""
     largest = max((found.simulated.size for found in simulated.values() if found is not None), default=0)
-    units = f"{material.n_units:,} {material.unit}s"
-    words = f" The data has {units}: larger test sets repeat them." if largest > material.n_units else ""
+    words = (
+        f" Where no two systems differ enough for this power on the {material.n_units:,} {material.unit}s of the data, "
+        "larger test sets were simulated, which repeat them."
+        if largest > material.n_units
+        else ""
+    )
     if None in simulated.values():
         words += " Where no pair differs enough to simulate a test, the plan is that of a z-test."
     return SIMULATED + words

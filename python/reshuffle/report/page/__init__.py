@@ -92,7 +92,7 @@ def _views(comparison: Comparison, layout: Layout) -> list[Mapping[str, Any]]:
             "caveats": _sentences(comparison, metric.name, layout.command is not None),
             "test": "" if comparison.test is None else comparison.test.title,
             "test_name": "" if comparison.test is None else comparison.test.name,
-            "sides": "" if comparison.test is None else alternative_phrase("two-sided", comparison.test.name),
+            "sides": "" if comparison.test is None else alternative_phrase(comparison.test.alternative),
             "bars": _bars(comparison, metric.name),
         }
         for metric in comparison.metrics

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError, quoted
 from ...results import NullHistogram, PairedDifference
+from ...results.verdicts import UNDIRECTED
 from ..cells import equation, pvalue_cell, random_replicates
 from ..nulls import bars_of
 from .intervals import Pieces, Said, draw_key
@@ -93,13 +94,13 @@ class NullFigure:
             ax.vlines(null.low, 0, sum(null.counts), color=MUTED, linewidth=2.0)
         ax.set_ylim(0, 1.15 * (counts.max() or 1))
         ax.axvline(null.observed, ymax=0.95, color=INK, linewidth=1.2)
-        if self.pair.test.alternative == "two-sided":
+        if self.pair.test.alternative in UNDIRECTED:
             ax.axvline(-null.observed, ymax=0.95, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
         ax.set_yticks([])
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
         ax.set_xlabel(self._label(), **LABEL)
-        opposite = "   - - with the opposite sign" if self.pair.test.alternative == "two-sided" else ""
+        opposite = "   - - with the opposite sign" if self.pair.test.alternative in UNDIRECTED else ""
         draw_key(ax, Said([[(f"— observed{opposite}", INK)]]), own=self._tail())
         ax.set_title(mathematical(self._observed(ax)), pad=2, **MATHEMATICAL)
 
@@ -118,7 +119,7 @@ class NullFigure:
     def _other(self) -> str:
         """The system that the draws opposite to the observed difference favour."""
         pair, alternative = self.pair, self.pair.test.alternative
-        is_below = alternative == "greater" or (alternative == "two-sided" and self.null.observed > 0)
+        is_below = alternative == "greater" or (alternative in UNDIRECTED and self.null.observed > 0)
         name = self.view.name(pair.baseline if is_below == self.view.metric.higher_is_better else pair.system)
         return name if len(name) <= MAX_NAME else "the other system"
 
@@ -188,7 +189,7 @@ def tails(pair: PairedDifference) -> list[tuple[float, float]]:
     observed, test = pair.null.observed, pair.test
     opposite = _counts_opposite(pair)
     above, below = (-math.inf, -observed), (-observed, math.inf)
-    if test.alternative == "two-sided":
+    if test.alternative in UNDIRECTED:
         if not opposite:
             return [(-math.inf, -abs(observed)), (abs(observed), math.inf)]
         return [above if observed > 0 else below]

@@ -58,6 +58,11 @@ class Figure:
     titled: Callable[[str, Any], str] = lambda field, value: str(value)
     """What titles of panels call the value of a field."""
 
+    def option(self, field: str, value: Any) -> str:
+        """The value of a field as captions have it: its name in words, if it has one."""
+        title = self.titled(field, value)
+        return f"{field.replace('_', ' ')} {value}" if title == str(value) else title
+
     def records(self, study: StudyResult) -> Sequence[Any]:
         """All records of figures of this kind."""
         records: Sequence[Any] = study.tables.get(self.table, ())

@@ -125,7 +125,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
         except InputError:  # names are too long: that is no reason to have no page
             continue
         several = [key for key in chosen if chosen[key] and len({each[key] for each in figure.choices(study)}) > 1]
-        options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
+        options = ", ".join(figure.option(key, chosen[key]) for key in several)
         shown = f" ({options})" if several else ""
         drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
     left = len(every) - len(drawn)

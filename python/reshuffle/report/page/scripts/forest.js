@@ -130,7 +130,7 @@ function filledDots(view, pairs, marked) {
 /** For one-sided tests, a sentence about the alternative, which is not evident from reversed pairs. */
 function sidedness(view) {
   const alternative = view.document.test?.alternative;
-  if (!alternative || alternative === "two-sided" || alternative === "equivalence") return "";
+  if (!alternative || view.twoSided) return "";
   if (alternative === "non-inferiority") return view.baseline === null ? " Of two systems, the one later in the input is tested." : "";
   const order = view.baseline === null ? "of two systems, the one later in the input" : "the system";
   const claim = { better: "is better", worse: "is worse", greater: "scores higher", less: "scores lower" }[alternative];

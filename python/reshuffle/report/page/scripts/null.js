@@ -80,9 +80,9 @@ function overlap([low, high], [from, to]) {
   return Math.max(0, Math.min(high, to) - Math.max(low, from)) / (high - low);
 }
 
-/** The alternative for a pair whose systems may have been exchanged. */
+/** The alternative for a pair whose systems may have been exchanged. In the observed direction, either sign is found. */
 function alternativeOf(pair) {
-  const alternative = pair.test("alternative");
+  const alternative = pair.test("alternative").replace("one-sided", "two-sided");
   return pair.reversed ? { greater: "less", less: "greater" }[alternative] ?? alternative : alternative;
 }
 

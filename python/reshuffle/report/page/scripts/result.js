@@ -49,7 +49,7 @@ class View {
     this.baseline = document.baseline;
     /** "equivalence" or "non-inferiority" if that is what the tests show, else null. */
     this.shows = ["equivalence", "non-inferiority"].find((shown) => shown === document.test?.alternative) ?? null;
-    this.twoSided = ["two-sided", "equivalence"].includes(document.test?.alternative);
+    this.twoSided = ["two-sided", "one-sided", "equivalence"].includes(document.test?.alternative);
     this.ranking = document.rankings.find((ranking) => ranking.metric === metric.name) ?? null;
     const ranked = new Map((this.ranking?.systems ?? []).map((each) => [each.system, each]));
     const sign = metric.higher_is_better ? -1 : 1;
