@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.text import Text
 
 from browser import Browser
@@ -21,8 +22,8 @@ from reshuffle.meta import JudgedSet
 from reshuffle.meta.coefficients import COEFFICIENTS, TESTS
 from reshuffle.meta.human import HUMAN_SCORES
 from reshuffle.report import Layout, Terminal, render
+from reshuffle.report.plots.names import places
 from reshuffle.report.studies import report_of
-from reshuffle.report.studies.meta_figures import places_of_names
 from reshuffle.report.studies.meta_sentences import conclusions, notes
 from reshuffle.report.words import words
 from reshuffle.results import ConfidenceInterval, UsedMetric
@@ -334,15 +335,28 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     assert down.xaxis_inverted()
     assert "r = 1.000" in up.get_xlabel()
     assert {"system-0", "system-4"} <= set(texts_of(up))
-    # Names without room are in a key.
-    places = [(20.0 + i / 10, 0.1) for i in range(5)] + [(29.5, 0.2)]
-    systems = [MetricSystemScore("", "BLEU", f"system-{i}", x, y) for i, (x, y) in enumerate(places)]
-    axes = evaluation(ranked().results, systems=systems, level="system").plot.scatter()
-    entries = [entry.split(" ") for entry in re.split(r"[ \n]{1,2}(?=\d )", axes.get_xlabel())[1:]]
-    assert all(name == f"system-{int(number) - 1}" for number, name in entries)  # the same under all metrics
-    assert len(entries) > 1
-    assert {*texts_of(axes)} >= {number for number, _ in entries}
-    assert {*texts_of(axes), *(name for _, name in entries)} >= {each.system for each in systems}
+    # Where some names have no room, numbers stand for all: the same under all metrics, with one key.
+    places = [(20.0 + i / 100, 0.1 - i / 100) for i in range(12)] + [(20.2, 0.2)]
+    systems = [MetricSystemScore("", m, f"system-{i}" * 3, x, y) for m in "XY" for i, (x, y) in enumerate(places)]
+    many_names = evaluation([agreement(m, 0.8) for m in "XY"], systems=systems, level="system")
+    panels = many_names.plot.scatter().figure.axes
+    shown = [texts_of(panel) for panel in panels]
+    assert shown == [[str(number) for number in [*range(2, 14), 1]]] * 2
+    (key,) = (artist for artist in panels[0].figure.artists if isinstance(artist, AnnotationBbox))
+    named = [text.get_text() for text in key.findobj(Text)]
+    assert named.count("\N{NO-BREAK SPACE}" + "system-12" * 3) == 1
+    assert [panel.get_ylabel() for panel in panels] == ["human score (↑ better)", ""]
+
+
+def test_a_far_system_does_not_squeeze_the_others_in_a_scatter_plot() -> None:
+    places = [(20.0 + i, (i * 7 % 11) / 10) for i in range(11)] + [(2.0, -9.0)]
+    systems = [MetricSystemScore("", "X", f"s{i}", x, y) for i, (x, y) in enumerate(places)]
+    axes = evaluation([agreement("X", 0.912, coefficient="pearson")], systems=systems, level="system").plot.scatter()
+    assert 18 < axes.get_xlim()[0] < 20
+    assert "s11 (2, −9)" in texts_of(axes)
+    r = np.corrcoef(np.transpose(places[:-1]))[0, 1]
+    assert axes.get_xlabel() == f"X (→ better); r = 0.912 ({r:.3f} without ◇)"
+    assert {"◇", " off the axes (its values)"} <= {text.get_text() for text in axes.findobj(Text)}
 
 
 @given(
@@ -350,16 +364,13 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     st.lists(st.floats(5, 60), min_size=12, max_size=12),
 )
 def test_names_beside_points_do_not_cover_one_another(points: list[tuple[float, float]], lengths: list[float]) -> None:
-    places = places_of_names(points, lengths[: len(points)], 5.0, 150.0, 150.0)
-    boxes = [
-        (x + place[0], x + place[0] + length, y + place[1] - 2.5, y + place[1] + 2.5)
-        for (x, y), place, length in zip(points, places, lengths, strict=False)
-        if place is not None
-    ]
-    for number, one in enumerate(boxes):
-        assert 0 <= one[0] <= one[1] <= 150
-        for other in boxes[:number]:
-            assert one[0] >= other[1] or other[0] >= one[1] or one[2] >= other[3] or other[2] >= one[3]
+    at, sizes = np.array(points), np.array([(length, 5.0) for length in lengths[: len(points)]])
+    middles, _, fit = places(at, sizes, np.array([150.0, 150.0]))
+    low, high = at + middles - sizes / 2, at + middles + sizes / 2
+    if fit:
+        assert ((low >= 0) & (high <= 150)).all()
+        for one, other in combinations(range(len(points)), 2):
+            assert (low[one] >= high[other]).any() or (low[other] >= high[one]).any()
 
 
 def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -> None:

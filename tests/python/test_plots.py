@@ -287,6 +287,11 @@ def test_wrapped_names_have_short_lines_and_keep_their_letters(name: str, width:
     assert whole == kept or (kept.endswith("…") and whole.startswith(kept[:-1]))
 
 
+def warned(raised: pytest.WarningsRecorder) -> int:
+    """How many warnings are ours: Python may tell of files that other tests left open at any time."""
+    return sum(issubclass(each.category, InputWarning) for each in raised)
+
+
 def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(style, "_fonts", lambda: style.FONTS)
     names = ("系统", "b")
@@ -294,10 +299,10 @@ def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> No
         InputWarning, match="no installed font has the characters 系, 统: install a font that has them"
     ) as raised:
         drawn(compared(names).plot.ranking())
-    assert len(raised) == 1
+    assert warned(raised) == 1
     with pytest.warns(InputWarning, match="no installed font") as raised:
         figure_of("ranking", {"one": (compared(names), None), "other": (compared(names), None)})
-    assert len(raised) == 1
+    assert warned(raised) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

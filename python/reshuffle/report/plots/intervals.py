@@ -14,7 +14,7 @@ from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 
 from ...results import ConfidenceInterval, PairedDifference
 from ..wording import number
-from .labels import MATHEMATICAL, PLAIN, columns, lines_of, mathematical, text_size
+from .labels import LETTER, MATHEMATICAL, NO_MATH, PLAIN, columns, lines_of, mathematical, text_size
 from .look import BETTER, INK, MUTED, WORSE
 from .ticks import Ticks
 from .view import View
@@ -23,6 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
+# Figures have room for so many lines of a key.
+MOST_LINES = 3
 # An axis ends before a tenth of the rows if the others would take less than this share of it.
 SQUEEZED = 0.25
 # What the colours of significant differences mean.
@@ -140,24 +142,32 @@ class Key:
 
 @dataclass(frozen=True)
 class Said:
-    """A key of lines that are the same wherever it stands."""
+    """A key of items that are the same wherever it stands, several of them on a line."""
 
-    said: Sequence[Pieces]
+    said: Sequence[tuple[tuple[str, str], ...]]
 
-    def with_others(self, others: Sequence[Said]) -> Said | None:
-        """One key of several figures; None if they say different things."""
-        return self if all(each == self for each in others) else None
+    def with_others(self, others: Sequence[Said]) -> Said:
+        """One key of several figures."""
+        return Said([*dict.fromkeys(item for each in (self, *others) for item in each.said)])
 
     def lines(self, width: float) -> Sequence[Pieces]:
-        """The lines, of any width."""
-        return self.said
+        """Lines of at most so many average letters, unless an item is longer."""
+        lines: list[list[tuple[str, str]]] = []
+        for item in self.said:
+            (text, color), *rest = item
+            joined = [*lines[-1], (f"   {text}", color), *rest] if lines else []
+            if lines and columns("".join(text for text, _ in joined)) <= width:
+                lines[-1] = joined
+            else:
+                lines.append([*item])
+        return lines
 
 
 class Below(AnnotationBbox):
     """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
 
+    lines: Sequence[Pieces] = ()
     key: Key | Said | None = None
-    width = math.inf
     own: Sequence[Pieces] = ()
     """Lines below the key that are about these axes alone."""
 
@@ -169,12 +179,12 @@ class Below(AnnotationBbox):
 
 
 def draw_key(ax: Axes, key: Key | Said, width: float = math.inf, own: Sequence[Pieces] = ()) -> None:
-    """Write a key below the label of the axis, in at most so many average letters if there is a baseline.
+    """Write a key below the label of the axis, in lines of at most so many average letters.
 
     ``own``: lines below it that stay if panels share the key.
     """
     below = write_below(ax, [*key.lines(width), *own])
-    below.key, below.width, below.own = key, width, own
+    below.key, below.own = key, own
 
 
 def merged_key(panels: Sequence[Axes]) -> Key | Said | None:
@@ -192,13 +202,22 @@ def merged_key(panels: Sequence[Axes]) -> Key | Said | None:
 
 def add_key(figure: Figure, key: Key | Said) -> float:
     """Write a key at the bottom of a figure. Returns its height, in inches."""
-    lines = key.lines(math.inf)
+    lines = key.lines(72 * figure.get_figwidth() / (LETTER * text_size()) - 2)
     box = AnnotationBbox(
         _packed(lines), (0.5, 0), xybox=(0, 1), xycoords="figure fraction", boxcoords="offset points",
         box_alignment=(0.5, 0), frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip
     box.set_in_layout(False)
     figure.add_artist(box)
+    return _height(lines)
+
+
+def height_beyond(ax: Axes) -> float:
+    """The height of the lines below axes for which figures have no room by default, in inches."""
+    return sum(_height(artist.lines[MOST_LINES:]) for artist in ax.artists if isinstance(artist, Below))
+
+
+def _height(lines: Sequence[Pieces]) -> float:
     return sum(lines_of(text) for line in lines for text, _ in line[:1]) * text_size() * KEY_LINE / 72
 
 
@@ -208,6 +227,7 @@ def write_below(ax: Axes, lines: Sequence[Pieces]) -> Below:
         _packed(lines), (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points",
         box_alignment=(0.5, 1), frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip
+    below.lines = lines
     ax.add_artist(below)
     return below
 
@@ -220,6 +240,6 @@ def _packed(lines: Sequence[Pieces]) -> VPacker:
 def _area(piece: tuple[str, str]) -> TextArea:
     """A text in its colour. The first of a line is a marker, perhaps with a name."""
     text, color = piece
-    named = text.startswith("■")
+    named = text.startswith(("■", NO_MATH))
     style = PLAIN if named else MATHEMATICAL
     return TextArea(text if named else mathematical(text), textprops={"color": color, **style})

@@ -27,6 +27,9 @@ LABEL: dict[str, Any] = {**PLAIN, "linespacing": 1.2 * SPACING}
 # Texts without names, in which `mathematical` has marked the symbols.
 MATHEMATICAL = {**PLAIN, "parse_math": True}
 
+# At the start of a piece of a key that is a name, so plain text.
+NO_MATH = "\N{NO-BREAK SPACE}"
+
 MAX_LINES = 3
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
 LETTER = 0.48
@@ -52,6 +55,11 @@ def mathematical(text: str) -> str:
         for each in split_at_symbols(text)
     )
     return "".join(f"${part}$" if is_latin else part for part, is_latin in found)
+
+
+def minus(text: str) -> str:
+    """A text of numbers, with minus signs."""
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def columns(text: str) -> float:

@@ -100,8 +100,8 @@ class NullFigure:
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_ylabel(self._counted())
         ax.set_xlabel(self._label(), **LABEL)
-        opposite = "   - - with the opposite sign" if self.pair.test.alternative in UNDIRECTED else ""
-        draw_key(ax, Said([[(f"— observed{opposite}", INK)]]), own=self._tail())
+        said = ["— observed", *["- - with the opposite sign"] * (self.pair.test.alternative in UNDIRECTED)]
+        draw_key(ax, Said([((each, INK),) for each in said]), own=self._tail())
         ax.set_title(mathematical(self._observed(ax)), pad=2, **MATHEMATICAL)
 
     def _tail(self) -> list[Pieces]:

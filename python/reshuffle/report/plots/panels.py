@@ -13,6 +13,8 @@ from .style import PADDING, SIZES, STYLE, Drawing, PaperAxes, PaperFigure, lengt
 
 # The height of the title of a panel with the space above it, and the space between two panels as a fraction of one.
 TITLE, GAP = 0.2, 0.08
+# A key of one line has room in a figure, which is higher with more, in inches.
+ONE_LINE = 0.2
 
 
 def stacked_height(drawings: Iterable[Drawing]) -> float:
@@ -55,8 +57,13 @@ def panels_of(drawings: Mapping[str, Drawing], beside: int, width: float | None,
             if number and (legend := axes.get_legend()) is not None:  # the first panel has it
                 legend.remove()
             axes.tick_params(labelleft=number % beside == 0)
+            if number % beside:
+                axes.set_ylabel("")
         if (key := merged_key(panels)) is not None:
-            high = add_key(figure, key) / size[1]
+            high = add_key(figure, key)
+            if height is None:
+                figure.set_figheight(size[1] + (high if high > ONE_LINE else 0))
+            high /= figure.get_figheight()
             layout.set(rect=(0, high, 1, 1 - high))
         warn_of_missing_letters(figure)
     return figure

@@ -185,12 +185,16 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
         return ax
+    from .intervals import height_beyond  # needs this module
+
     size = [length_of(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
     figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
     with figure.style():
         axes = figure.add_subplot(axes_class=PaperAxes)
         drawing.draw(axes)
+        if height is None:
+            figure.set_figheight(size[1] + height_beyond(axes))
         warn_of_missing_letters(figure)
     return axes
 

@@ -97,4 +97,4 @@ def draw_figure(
     if len(drawings) == 1:
         (only,) = drawings.values()
         return axes_of(only, ax, width, height)
-    return panels_of(drawings, 1, width, height).axes[0]
+    return panels_of(drawings, min(len(drawings), figure.beside), width, height).axes[0]

@@ -55,6 +55,8 @@ class Figure:
     """What a result without records for the figure lacks; by default the table."""
     among: Sequence[str] = ()
     """Fields in which records of one figure may differ. They are options, too, which choose some of the records."""
+    beside: int = 1
+    """How many panels may stand beside each other. They have one label of the y axis."""
     titled: Callable[[str, Any], str] = lambda field, value: str(value)
     """What titles of panels call the value of a field."""
 

@@ -282,6 +282,7 @@ FIGURES = {
         ("test_set", "metric"),
         in_module("meta_figures", "SystemScatter"),
         over="system",
+        beside=3,
     ),
 }
 

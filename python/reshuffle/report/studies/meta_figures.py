@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from ...lazy import lazy
 from ...results.studies import MetricAgreement, MetricSystemScore
 from ..plots.intervals import Said, draw_key, mark, set_limits, whisker
-from ..plots.labels import LETTER, PLAIN, columns, printable, text_size, wrapped
-from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
+from ..plots.labels import LETTER, NO_MATH, PLAIN, columns, minus, printable, text_size, wrapped
+from ..plots.look import BETTER, COLUMN, FAINT, INK, WORSE
 from ..plots.matrix import LEGEND, PvalueMatrix
-from ..plots.panels import TITLE
+from ..plots.names import Names, places
 from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
-from ..plots.style import PaperFigure
 from ..wording import ci
 from .figures import ColumnFigure, StudyFigure, label
 from .meta_values import AVERAGE, Family, family_of
 
 # In inches: the height of what is above and below the rows of a forest, and the width of a cell of a matrix.
 FURNITURE, CELL = 0.62, 0.36
-# So many systems have their names beside their points, in letters of this size relative to others.
-NAMED, NAME_SIZE = 25, 0.72
-# The share of a figure that the axes take, at least, and the radius of a point in points.
-SHARE, RADIUS = 0.78, 2.5
-# Letters of images are wider than those of PDF, because they end at whole pixels.
-WIDER = 1.06
+# So many systems have names or numbers beside their points, in letters of this size relative to others, but at least
+# of so many points.
+NAMED, NAME_SIZE, SMALLEST = 40, 0.85, 6.2
+# The space around points, as a share of that between them, and of what range the others take if a few are off the axes.
+MARGIN, SQUEEZED = 0.09, 0.5
+# Points, and those off the axes.
+POINT: dict[str, Any] = {
+    "marker": "o", "markersize": 3.2, "markeredgewidth": 0.8, "markeredgecolor": BETTER, "markerfacecolor": "white",
+    "linestyle": "none", "zorder": 2.5,
+}  # fmt: skip
+HUMAN = "human score (↑ better)"
+FAR = {"marker": "D", "markeredgecolor": WORSE}
 
 
 class _FamilyFigure(StudyFigure[Any]):
@@ -76,7 +83,7 @@ class AgreementForest(_FamilyFigure, RowFigure):
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
         ax.set_xlabel(wrapped(what, self.rows.label_width(ax, right)), **PLAIN)
         if leaders:
-            draw_key(ax, Said([[("●", BETTER), (" shares a letter with the best", INK)]]))
+            draw_key(ax, Said([(("●", BETTER), (" shares a letter with the best", INK))]))
 
     @property
     def _shown(self) -> list[MetricAgreement]:
@@ -85,7 +92,7 @@ class AgreementForest(_FamilyFigure, RowFigure):
     def _columns(self) -> list[Column]:
         shown = self._shown
         values = ["–" if math.isnan(each.value) else f"{each.value:.3f}" for each in shown]
-        found = [Column(self.family.symbol, [(value.replace("-", "\N{MINUS SIGN}"), "") for value in values])]
+        found = [Column(self.family.symbol, [(minus(value), "") for value in values])]
         if self.family.groups:
             places = [self.family.group_of.get(each.metric) for each in shown]
             found.append(Column("Group", [("–" if place is None else place.letters or "–", "") for place in places]))
@@ -111,6 +118,10 @@ class MetricMatrix(_FamilyFigure, PvalueMatrix):
         return max(COLUMN, min(width, needed)), max(height, LEGEND) + 0.2
 
     @property
+    def label(self) -> str:
+        return f"{self.family.name}{_of_set(self.family.test_set)}; the metric of the column agrees better"
+
+    @property
     def level(self) -> float | None:
         return self.family.alpha
 
@@ -129,156 +140,101 @@ class MetricMatrix(_FamilyFigure, PvalueMatrix):
                 found[row, column] = pair.final_pvalue, pair.is_significant(self.family.alpha)
         return found
 
-    def draw(self, ax: Axes) -> None:
-        super().draw(ax)
-        what = f"{self.family.name}{_of_set(self.family.test_set)}"
-        ax.set_xlabel(wrapped(what, self.rows.label_width(ax)), **PLAIN)
-
 
 class SystemScatter(ColumnFigure[MetricSystemScore]):
     """A point for each system: its score by the metric and by people."""
 
     HEIGHT = 0.8 * COLUMN
 
+    @lazy
+    def of_set(self) -> list[MetricSystemScore]:
+        """The systems under all metrics, from the best to the worst for people."""
+        found = (each for each in self.study.systems if each.test_set == self.records[0].test_set)
+        return sorted(found, key=lambda each: -each.human)
+
     def draw(self, ax: Axes) -> None:
-        x = [each.score for each in self.records]
-        y = [each.human for each in self.records]
+        first = self.records[0]
+        xy, shown = _points(self.records)
         ax.grid(color=FAINT, linewidth=0.4)
         ax.set_axisbelow(True)
-        ax.plot(
-            x, y, marker="o", markersize=3.8, markeredgewidth=0.9, markeredgecolor=BETTER, markerfacecolor="white",
-            linestyle="none", zorder=3,
-        )  # fmt: skip
-        ax.margins(0.12)
-        first = self.records[0]
-        if not all(each.higher_is_better for each in self.study.metrics if each.name == first.metric):
-            ax.invert_xaxis()
-        numbered = self._name(ax) if len(self.records) <= NAMED else []
+        # The panels of all metrics have the same limits of y.
+        human = np.array([each.human for each in self.of_set])
+        limits = np.array([_around(xy[shown, 0]), _around(human[near(human)])])
+        sign = 1 if all(each.higher_is_better for each in self.study.metrics if each.name == first.metric) else -1
+        ax.set(xlim=limits[0, ::sign], ylim=limits[1])
+        points = np.clip(xy, *limits.T)
+        for point, within in zip(points, shown, strict=True):
+            ax.plot(*point, clip_on=False, **POINT | ({} if within else FAR))
+        if len(xy) <= NAMED:
+            values = [minus("" if within else f" ({x:.3g}, {y:.3g})") for (x, y), within in zip(xy, shown, strict=True)]
+            self._name(ax, points, values)
         wanted = (first.test_set, first.metric, "pearson")
-        values = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
-        shown = f"; r = {values[0]:.3f}" if values and not math.isnan(values[0]) else ""
-        r = shown.replace("-", "\N{MINUS SIGN}")
-        letters = int(50 * self._room(ax)[0] / COLUMN)
-        below = wrapped(f"{first.metric}{_of_set(first.test_set)} (→ better){r}", letters)
-        label(ax, "\n".join([below, *filled(numbered, letters)]), "human score (↑ better)")
+        of_metric = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
+        lines = [f"{first.metric}{_of_set(first.test_set)} (→ better)"]
+        if of_metric and not math.isnan(of_metric[0]):
+            without = "" if shown.all() else f" ({sign * np.corrcoef(*xy[shown].T)[0, 1]:.3f} without ◇)"
+            lines.append(minus(f"r = {of_metric[0]:.3f}{without}"))
+        letters = int(_room(ax)[0] / (LETTER * text_size()))
+        line = "; ".join(lines)
+        label(ax, line if columns(line) <= letters else "\n".join(wrapped(each, letters) for each in lines), HUMAN)
 
-    def _name(self, ax: Axes) -> list[str]:
-        """Names beside the points, and numbers beside those whose names have no room: what these stand for.
+    def _name(self, ax: Axes, points: NDArray[np.float64], beyond: Sequence[str]) -> None:
+        """Names beside the points or, without room for all of them under each metric, numbers with a key.
 
         A number is the place among all systems, so that it means the same system in the panels of all metrics.
         """
-        size = NAME_SIZE * text_size()
-        width, height = (72 * SHARE * length for length in self._room(ax))
-        (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-        points = [
-            ((each.score - left) / (right - left) * width, (each.human - low) / (high - low) * height)
-            for each in self.records
-        ]
-        names = [printable(each.system) for each in self.records]
-        lengths = [WIDER * columns(name) * LETTER * size for name in names]
-        places = places_of_names(points, lengths, size, width, height)
-        without = [number for number, place in enumerate(places) if place is None]
-        short = {number: str(number + 1) for number in without}
-        lengths = [columns(short[at]) * LETTER * size if at in short else each for at, each in enumerate(lengths)]
-        places = places_of_names(points, lengths, size, width, height, places)
-        for number, (each, place) in enumerate(zip(self.records, places, strict=True)):
-            along, up = place or (RADIUS + 1, 0.0)  # a number beside equal points may cover another
-            side = "left" if along > 0 else "center" if along > -lengths[number] else "right"
-            start = {"left": along, "center": 0.0, "right": -RADIUS - 1}[side]
-            ax.annotate(
-                short.get(number, names[number]), (each.score, each.human), (start, up), "data", "offset points",
-                ha=side, va="center_baseline", fontsize=size, color=MUTED, **PLAIN,
-            )  # fmt: skip
-        return [f"{short[number]} {names[number]}" for number in without]
+        size = max(SMALLEST, NAME_SIZE * text_size())
+        room, names = _room(ax), {each.system: printable(each.system) for each in self.of_set}
+        numbers = dict(zip(names, map(str, range(1, len(names) + 1)), strict=True))
+        key: list[tuple[tuple[str, str], ...]] = []
+        if not all(self._fits(metric, names, size, room) for metric in {each.metric for each in self.of_set}):
+            key = [((numbers[system], BETTER), (f"{NO_MATH}{name}", INK)) for system, name in names.items()]
+            names = numbers
+        if any(beyond):
+            key.append((("◇", WORSE), (" off the axes (its values)", INK)))
+        if key:
+            draw_key(ax, Said(key), room[0] / (LETTER * text_size()))
+        Names(ax, points, [f"{names[each.system]}{end}" for each, end in zip(self.records, beyond, strict=True)], size)
 
-    def _room(self, ax: Axes) -> tuple[float, float]:
-        """The size of the figure in inches or, of panels, of this one."""
-        figure, place = ax.figure, ax.get_subplotspec()
-        if not isinstance(figure, PaperFigure):
-            return self.size
-        width, height = float(figure.get_figwidth()), float(figure.get_figheight())
-        if place is None:
-            return width, height
-        grid = place.get_gridspec()
-        heights: Any = grid.get_height_ratios()
-        own = height * float(heights[place.rowspan.start]) / float(sum(heights))
-        return width / grid.ncols, own - TITLE * (len(heights) > 1)
+    def _fits(self, metric: str, names: Mapping[str, str], size: float, room: NDArray[np.float64]) -> bool:
+        """Whether the names of all systems have room beside their points under a metric."""
+        records = [each for each in self.of_set if each.metric == metric]
+        xy, shown = _points(records)
+        low, high = np.transpose([_around(each) for each in xy[shown].T])
+        at = (np.clip(xy, low, high) - low) / (high - low)
+        sizes = [(columns(names[each.system]) * LETTER * size, size) for each in records]
+        return places(at * room, np.array(sizes), room)[2]
 
 
-def filled(items: Sequence[str], width: float) -> list[str]:
-    """Lines of at most so many average letters, unless an item is longer, with two spaces between items.
+def _points(records: Sequence[MetricSystemScore]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The scores by the metric and by people, and which are not far from the others."""
+    xy = np.array([(each.score, each.human) for each in records], dtype=np.float64)
+    by_people = near(xy[:, 1])
+    return xy, near(xy[:, 0]) if by_people.all() else by_people
 
-    >>> filled(["1 one", "2 two", "3 three"], 13)
-    ['1 one  2 two', '3 three']
+
+def _around(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Limits of an axis with room around the values."""
+    margin = MARGIN * np.ptp(values) or 0.1 * abs(values[0]) or 1.0
+    return float(values.min() - margin), float(values.max() + margin)
+
+
+def _room(ax: Axes) -> NDArray[np.float64]:
+    """The approximate width and height of axes, in points."""
+    figure: Any = ax.figure
+    size: NDArray[np.float64] = ax.get_position().size * figure.get_size_inches() * 72
+    return size
+
+
+def near(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """All but at most a tenth of the values, if the others take less than half of the range without these.
+
+    >>> near(np.array([1, 9, 9.5, 10, 10.5, 11, 11.5, 12, 12.5, 13])).tolist().count(False)
+    1
     """
-    lines: list[str] = []
-    for item in items:
-        if lines and columns(f"{lines[-1]}  {item}") <= width:
-            lines[-1] += f"  {item}"
-        else:
-            lines.append(item)
-    return lines
-
-
-def places_of_names(
-    points: Sequence[tuple[float, float]],
-    lengths: Sequence[float],
-    size: float,
-    width: float,
-    height: float,
-    kept: Sequence[tuple[float, float] | None] = (),
-) -> list[tuple[float, float] | None]:
-    """Where names of these lengths begin, relative to their points, so that none covers a point or another name.
-
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        In points from the lower left corner of axes of this width and height.
-    lengths : sequence of float
-    size : float
-        The font size.
-    kept : sequence of (x, y) or None
-        The places that some names have already.
-
-    Returns
-    -------
-    list of (x, y) or None
-        None for a name without room.
-
-    Examples
-    --------
-    >>> places_of_names([(10.0, 10.0), (14.0, 10.0)], [20.0, 20.0], 5.0, 100.0, 100.0)
-    [None, (3.5, 0.0)]
-    >>> places_of_names([(10.0, 10.0), (14.0, 10.0)], [3.0, 3.0], 5.0, 100.0, 100.0, [None, (3.5, 0.0)])
-    [(-6.5, 0.0), (3.5, 0.0)]
-    """
-    # Names keep a distance from other points, so that it is clear whose they are. Numbers are closer to their own.
-    near = RADIUS if kept else 2 * RADIUS
-    boxes = [(x - near, x + near, y - near, y + near) for x, y in points]
-    found: list[tuple[float, float] | None] = [*(kept or [None] * len(points))]
-
-    def box_of(at: int, place: tuple[float, float]) -> tuple[float, float, float, float]:
-        (x, y), (start, up) = points[at], place
-        return (x + start, x + start + lengths[at], y + up - size / 2, y + up + size / 2)
-
-    boxes += [box_of(at, place) for at, place in enumerate(found) if place is not None]
-    for at, length in enumerate(lengths):
-        if found[at] is not None:
-            continue
-        gap = RADIUS + 1
-        sides = [(gap, 0.0), (-length - gap, 0.0)]
-        sides += [(start, up * size) for up in (1, -1) for start in (gap, -length - gap, -length / 2)]
-        for place in sides:
-            box = box_of(at, place)
-            inside = box[0] >= 0 and box[1] <= width and box[2] >= 0 and box[3] <= height
-            others = (other for number, other in enumerate(boxes) if number != at)
-            if inside and not any(_overlap(box, other) for other in others):
-                found[at] = place
-                boxes.append(box)
-                break
-    return found
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether two boxes (left, right, low, high) have a point in common."""
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+    ranked = np.sort(values)
+    for out in range(1, len(values) // 10 + 1):
+        low = min(range(out + 1), key=lambda at: ranked[at - out - 1] - ranked[at])
+        if ranked[low - out - 1] - ranked[low] < SQUEEZED * (ranked[-1] - ranked[0]):
+            return (values >= ranked[low]) & (values <= ranked[low - out - 1])
+    return np.full(len(values), True)
