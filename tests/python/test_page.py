@@ -317,7 +317,7 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
     own = " This pair is one of them."
     assert {sentence.removesuffix(own) for sentence in of_pair} <= {*texts}
     folded = browser.one("#summary details")
-    others = f"{n_cautions - 3} cautions and {len(texts) - n_cautions} notes more"
+    others = f"{n_cautions - 3} more cautions and {len(texts) - n_cautions} more notes"
     assert browser.texts("#summary details > summary") == [others]
     for event, is_open in (("beforeprint", "true"), ("afterprint", None)):
         browser.run("window.dispatchEvent(new Event(arguments[0]))", event)
