@@ -607,8 +607,10 @@ def test_a_click_on_a_pair_shows_its_details_and_parts_in_its_direction(browser:
         assert browser.texts("#status")[0].startswith(f"{system} − {baseline}: {difference}.")
         sign = 1 if pair.system == system else -1
         directions.add(sign)
-        parts = {term: value for term, value in shown.items() if term.startswith("–")}
-        assert [*parts] == ["– brevity penalty", *(f"– {n}-gram precision" for n in range(1, 5))]
+        parts = {term: value for term, value in shown.items() if term.startswith("Δ from")}
+        assert [*parts] == [
+            f"Δ from {part}" for part in ("brevity penalty", *(f"{n}-gram precision" for n in range(1, 5)))
+        ]
         for text, each in zip(parts.values(), pair.contributions or (), strict=True):
             of_part, low, high = (float(word.strip("()")) for word in text.replace(" to ", " ").split())
             ends = known(each.confidence_interval)
