@@ -79,7 +79,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     every = [*(table.page_part for table in document.tables), *(figure.part for figure in figures)]
     parts = [
         Part(
-            heading,
+            heading[:1].upper() + heading[1:] if heading.isascii() else heading,  # daRR τ
             explained.get(heading, ()),
             [table for table in document.tables if table.page_part == heading],
             [figure for figure in figures if figure.part == heading],
