@@ -118,6 +118,8 @@ def test_reprs_of_large_results_are_short() -> None:
         ("a", "b"), (reshuffle.UsedMetric("M", "M", True),), {"M": np.zeros((2, 50_000))}, "M", "0"
     )
     batch = approximate_randomization(np.zeros((900, 3)), np.ones((900, 3)))
+    votes = reshuffle.VoteTable.from_columns(["a"] * 99, ["b"] * 99, ["a"] * 99, judge=range(99))
+    assert repr(votes) == "<VoteTable: 99 votes; 2 systems (a, b); 99 judges>"
     for result in (many, table, batch, TABLE, *RESULTS.values()):
         assert len(repr(result)) < 500
         assert "\n" not in repr(result)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized, ValuesView
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -72,6 +72,8 @@ if TYPE_CHECKING:
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
+# Iterables that numpy takes for a single value.
+ONCE = (Iterator, ValuesView)
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
 # An array with more rows, and fewer columns, has a row for each segment, unless somebody compares so many systems.
@@ -178,6 +180,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
+        if isinstance(self.scores, Mapping):  # what can be read only once is kept
+            read = {name: [*own] if isinstance(own, ONCE) else own for name, own in self.scores.items()}
+            vars(self)["scores"] = read
         of_systems = _items_by_system(self.name, self.scores)
         runs = [run for system, scores in of_systems for run in _runs_of(self.name, system, scores)]
         items = [(output, scores) for output, _, scores in runs]
@@ -200,10 +205,11 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
-        if isinstance(self.scores, np.ndarray) and len(arrays) > max(n_segments, MOST_SYSTEMS):
+        if is_table and len(arrays) > max(n_segments, MOST_SYSTEMS):
+            what = ("row", "array", "columns") if isinstance(self.scores, np.ndarray) else ("column", "table", "rows")
             warn(
-                f"{self.name}: each row of the array is taken as a system: {len(arrays):,} systems with "
-                f"{counted(n_segments, 'segment')}; if its columns are the systems, pass its transpose (.T)",
+                f"{self.name}: each {what[0]} of the {what[1]} is taken as a system: {len(arrays):,} systems with "
+                f"{counted(n_segments, 'segment')}; if its {what[2]} are the systems, pass its transpose (.T)",
                 MisreadWarning,
             )
         if self.segment_ids is not None:
