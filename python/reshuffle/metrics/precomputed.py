@@ -270,6 +270,11 @@ class SegmentScores(InCore, PrecomputedCounts):
         """
         either: Any = scores
         table: ScoreTable = getattr(either, "table", either)
+        if not hasattr(table, "segment_ids"):
+            raise InputError(
+                f"expected what read_scores or join_scores has read, got {quoted(scores)}: dicts, arrays and data "
+                "frames are SegmentScores('NAME', scores)"
+            )
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))
