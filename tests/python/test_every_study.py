@@ -182,17 +182,28 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     for width in (1400, 400):
         browser.resize(width)
         assert browser.run("return document.documentElement.scrollWidth") == width
+        beside = "each.offsetWidth < each.parentElement.clientWidth"
+        assert not any(browser.each(".tables > .more", beside))  # no table stands there
     report = report_of(result.study)
     assert browser.one("h1").text == report.title(result)
     captions = [text.strip() for text in browser.texts("table caption")]
-    assert captions == [table.title for table in report.tables(result)]
+    own = [*report.tables(result)]
+    parts = [*dict.fromkeys(table.page_part for table in own)]
+    assert captions == [table.title for part in parts for table in own if table.page_part == part]
+    headings, said = browser.texts(".part > h2"), report.explained(result)
+    if any(parts):
+        assert [heading.casefold() for heading in headings[: len(parts)]] == [part.casefold() for part in parts]
+        for i, part in enumerate(parts, 2):
+            assert browser.texts(f".part:nth-of-type({i}) > p") == said.get(part, [])
+    links = [button.text for button in browser.all("#contents button")]
+    assert links == browser.texts("main section > h2")
     assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
     assert browser.texts("#truths dd") == [*result.truths.values()]
     figures = sum(len(figure.choices(result)) for figure in report.figures.values())
-    assert len(browser.all("#figures img")) == min(figures, MAX_FIGURES)
+    assert len(browser.all(".drawings img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
     assert json.loads(browser.texts("#plan")[0]) == result.plan
     assert browser.texts("#signature") == [result.signature]
-    assert browser.run("return document.querySelectorAll('[style]').length") == 0
+    assert browser.run("return document.querySelectorAll('body [style]').length") == 0
     ids = browser.run("return [...document.querySelectorAll('[id]')].map((each) => each.id)")
     assert len(ids) == len({*ids})

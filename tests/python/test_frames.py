@@ -4,6 +4,7 @@ Each case runs on pandas and, where they are installed, polars and Arrow.
 """
 
 import math
+import pickle
 import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -306,8 +307,18 @@ def test_arrays_with_many_more_rows_than_columns_give_a_warning() -> None:
         reshuffle.InputWarning, match=r"each row of the array is taken as a system: 10 systems with 2 segm"
     ):
         SegmentScores("acc", np.ones((10, 2)))
+    with pytest.warns(
+        reshuffle.InputWarning, match=r"each column of the table is taken as a system: 10 systems with 2"
+    ):
+        SegmentScores("acc", pd.DataFrame(np.ones((2, 10))))
     SegmentScores("acc", np.ones((9, 2)))
     SegmentScores("acc", np.ones((10, 10)))
+    SegmentScores("acc", pd.DataFrame(np.ones((10, 10))))
+
+
+def test_scores_that_can_be_read_only_once_are_read_once() -> None:
+    once = SegmentScores("acc", {"a": (each for each in (1, 0, 1)), "b": {"x": 1, "y": 1, "z": 0}.values()})
+    assert [*pickle.loads(pickle.dumps(once)).counts["b"][:, 0]] == [*once.counts["b"][:, 0]] == [1, 1, 0]
 
 
 # --- Columns of ids

@@ -162,6 +162,21 @@ def test_votes_are_counted_again_when_outputs_or_systems_are_swapped(test: str) 
     assert pair.exceedances == sum(abs(d) >= abs(pair.difference) - 1e-10 for d in differences)
 
 
+def test_scores_by_people_may_be_columns() -> None:
+    rng = np.random.default_rng(8)
+    quality, gap = rng.normal(0, 1, (4, 20)), np.where(rng.random((4, 20)) < 0.1, np.nan, 0)
+    people, metric = quality + gap, quality + rng.normal(0, 1, (4, 20))
+    tables = table("DA", people, higher=False), table("m", metric)
+    columns = [
+        reshuffle.SegmentScores(each.name, dict(zip(each.systems, own, strict=True)), each.higher_is_better, "pairwise")
+        for each, own in zip(tables, (people, metric), strict=True)
+    ]
+    one, other = (JudgedSet.from_scores(m, human=h) for h, m in (tables, columns))
+    assert known(one.human).higher_is_better is known(other.human).higher_is_better is False
+    assert meta.segments(one, n_resamples=49).results == meta.segments(other, n_resamples=49).results
+    assert repr(other) == "<JudgedSet: m; 4 systems (a, b, c, d); 20 segments>"
+
+
 def test_identical_metrics_have_p_1_on_matrices() -> None:
     test_set = random_matrices(2, m=1)
     own = known(test_set.metrics[0].segments)

@@ -1,5 +1,6 @@
 """Reports of meta-evaluations: tables, sentences and figures from results whose numbers are known."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -130,6 +131,22 @@ def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
     assert values.key == ""
     markdown = render(ranked(), "markdown")
     assert "- Bold: the best agreement, and those that do not differ significantly from it." in markdown
+
+
+def test_a_coefficient_without_a_value_has_a_sentence_but_no_table_no_figure_and_no_definition() -> None:
+    other = {"coefficient": "kendall-b", "grouping": "item"}
+    undefined = [replace(agreement(name, math.nan, n=0, reason="no votes"), **other) for name in ("X", "Y")]
+    result = evaluation([agreement("X", 0.3), agreement("Y", 0.2), *undefined], [difference("X", "Y", 0.1, 0.5)])
+    assert "Not defined for X and Y: Kendall's τb within segments (no votes)." in prose(result)
+    assert [table.title for table in report_of("meta").tables(result)] == [
+        "Agreement with people by Kendall's τ: 1,000 net votes",
+        "Differences in Kendall's τ",
+    ]
+    assert [each["coefficient"] for each in report_of("meta").figures["forest"].choices(result)] == ["tau"]
+    assert not any("τb:" in note or note.startswith("*") for note in notes(result))
+    assert "*:" not in text(result)  # nothing has a star
+    # Without any value, the tables say so.
+    assert len([*report_of("meta").tables(evaluation(undefined))]) == 1
 
 
 @pytest.mark.parametrize("n", [4, 5, 6])

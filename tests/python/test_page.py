@@ -317,7 +317,7 @@ def test_three_notes_cautions_first_are_shown_and_the_others_folded_except_on_pa
     own = " This pair is one of them."
     assert {sentence.removesuffix(own) for sentence in of_pair} <= {*texts}
     folded = browser.one("#summary details")
-    others = f"{n_cautions - 3} cautions and {len(texts) - n_cautions} notes more"
+    others = f"{n_cautions - 3} more cautions and {len(texts) - n_cautions} more notes"
     assert browser.texts("#summary details > summary") == [others]
     for event, is_open in (("beforeprint", "true"), ("afterprint", None)):
         browser.run("window.dispatchEvent(new Event(arguments[0]))", event)
@@ -607,8 +607,10 @@ def test_a_click_on_a_pair_shows_its_details_and_parts_in_its_direction(browser:
         assert browser.texts("#status")[0].startswith(f"{system} − {baseline}: {difference}.")
         sign = 1 if pair.system == system else -1
         directions.add(sign)
-        parts = {term: value for term, value in shown.items() if term.startswith("–")}
-        assert [*parts] == ["– brevity penalty", *(f"– {n}-gram precision" for n in range(1, 5))]
+        parts = {term: value for term, value in shown.items() if term.startswith("Δ from")}
+        assert [*parts] == [
+            f"Δ from {part}" for part in ("brevity penalty", *(f"{n}-gram precision" for n in range(1, 5)))
+        ]
         for text, each in zip(parts.values(), pair.contributions or (), strict=True):
             of_part, low, high = (float(word.strip("()")) for word in text.replace(" to ", " ").split())
             ends = known(each.confidence_interval)

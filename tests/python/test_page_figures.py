@@ -408,6 +408,13 @@ class TestNullDistribution:
                 inside = 0.001 if "exact" in test else max(known(pair.null).counts) / sum(known(pair.null).counts)
                 expected = known(pair.test.exceedances) / known(pair.test.n_resamples)
                 assert expected == pytest.approx(filled_share(browser), abs=1.1 * inside)
+                (caption,) = browser.texts("#null figcaption")
+                said = re.search(r"draws in which (\S+) scored at least as high as (\S+) \(", caption)
+                if said is not None and pair.test.wins is not None:
+                    rest = known(pair.test.n_resamples) - pair.test.wins - known(pair.test.ties)
+                    lower = pair.test.wins if said[1] == pair.system else rest
+                    assert lower + known(pair.test.ties) == pair.test.exceedances
+                    assert {said[1], said[2]} == {first, second}
 
     @pytest.mark.parametrize("test", ["ar", "bootstrap"])
     def test_right_or_wrong_answers_have_the_bars_of_the_figure_and_no_comb(self, browser: Browser, test: str) -> None:

@@ -118,6 +118,8 @@ def test_reprs_of_large_results_are_short() -> None:
         ("a", "b"), (reshuffle.UsedMetric("M", "M", True),), {"M": np.zeros((2, 50_000))}, "M", "0"
     )
     batch = approximate_randomization(np.zeros((900, 3)), np.ones((900, 3)))
+    votes = reshuffle.VoteTable.from_columns(["a"] * 99, ["b"] * 99, ["a"] * 99, judge=range(99))
+    assert repr(votes) == "<VoteTable: 99 votes; 2 systems (a, b); 99 judges>"
     for result in (many, table, batch, TABLE, *RESULTS.values()):
         assert len(repr(result)) < 500
         assert "\n" not in repr(result)
@@ -161,7 +163,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_beneath_the_page_a_notebook_has_the_tables_and_the_notes(name: str) -> None:
+def test_beneath_the_page_a_notebook_has_what_was_found_the_tables_and_the_notes(name: str) -> None:
     result = RESULTS[name]
     html = as_fragment(document(result, Layout()))
     page = Page(html)
@@ -169,8 +171,10 @@ def test_beneath_the_page_a_notebook_has_the_tables_and_the_notes(name: str) -> 
     assert [table.title for table in shown] == page.texts["caption"]
     assert [cell for table in shown for cell in table.header] == page.texts["th"]
     assert [cell for table in shown for row in table.rows for cell in row] == page.texts["td"]
-    sentences = [*conclusions(result, Layout()), *notes(result, Layout()), *keys(shown)]
+    assert [*conclusions(result, Layout())] == page.texts.get("p", [])
+    sentences = [*notes(result, Layout()), *keys(shown)]
     assert [*sentences, f"Signature: {result.signature}"] == page.texts["li"]
+    assert len(page.texts["summary"]) == 1  # notes are folded
     assert html.isascii()
     # Colours suit light and dark pages; the page loads nothing and runs no script.
     assert {"style", "scope"} == {attribute for attribute, _ in page.attributes}

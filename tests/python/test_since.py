@@ -82,6 +82,7 @@ CASES: dict[str, Callable[[], tuple[Any, Any, dict[str, Any]]]] = {
     ),
     "another baseline": lambda: (against("a", "abc"), against("b", "abc"), {}),
     "another baseline and no common pair": lambda: (against("a", "abc"), against("b", "bc"), {}),
+    "no common system": lambda: (rated({"a": 50, "b": 55}), rated({"c": 50, "d": 55}), {}),
     "another tokenizer, test and test set": lambda: (
         of_texts("ab", "bleu"),
         of_texts("ac", reshuffle.metric("bleu", tokenize="none"), 2, test="bootstrap-shift"),

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..documented import record
-from ..errors import Argument, InputError, listed, quoted, unknown_name, warn
+from ..errors import Argument, InputError, counted, listed, quoted, unknown_name, warn
+from ..results.lookup import first_names
 from .columns import check_rows
 from .files import MAX_INPUT, display_name
 from .formats import JUDGMENT_FORMATS, Format, pearmut
@@ -60,6 +61,11 @@ class VoteTable:
     """By ``judge``, ``ranking`` or ``prompt``: which one each vote belongs to, as numbers from 0."""
     has_order: bool = False
     """Whether the first was shown first, or on the left."""
+
+    def __repr__(self) -> str:
+        units = [counted(len({*own.tolist()}), unit) for unit, own in self.units.items()]
+        systems = f"{counted(len(self.systems), 'system')} ({first_names(self.systems)})"
+        return f"<VoteTable: {'; '.join([counted(len(self.outcome), 'vote'), systems, *units])}>"
 
     @classmethod
     def from_columns(

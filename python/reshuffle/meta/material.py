@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documented import record
-from ..errors import InputError, listed, quoted, unknown_name
+from ..errors import InputError, counted, listed, printable, quoted, unknown_name
 from ..metrics.base import Scores
 from ..metrics.precomputed import SegmentScores
 from ..options.declare import called_with
 from ..options.inputs import JudgedTexts
 from ..progress import reported
 from ..resampling.counting import Data
+from ..results.lookup import first_names
 from ..settings import Resampling
 from .metric_scores import MetricScores, check_size, places_of, rows_at
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from ..data.judgments import Judgments
     from ..data.score_tables import ScoreTable
 
-# Scores of metrics from other programs, as public functions take them.
-OtherScores: TypeAlias = "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]"
+# Scores of systems, as public functions take them: one set by people, and several of metrics from other programs.
+AnyScores: TypeAlias = "ScoreTable | SegmentScores"
+OtherScores: TypeAlias = "AnyScores | Sequence[AnyScores]"
 
 
 @record(eq=False)
@@ -60,6 +62,11 @@ class JudgedSet:
         """The scores of all metrics, higher for better, NaN for missing ones: (M, N, S)."""
         missing = np.full((len(self.systems), self.n_segments), np.nan)
         return np.stack([missing if m.segments is None else m.sign * m.segments for m in self.metrics])
+
+    def __repr__(self) -> str:
+        systems = f"{counted(len(self.systems), 'system')} ({first_names(self.systems)})"
+        size, metrics = counted(self.n_segments, "segment"), first_names(metric.label for metric in self.metrics)
+        return f"<JudgedSet: {_of_set(printable(self.name))}{metrics}; {systems}; {size}>"
 
     @property
     def human_cells(self) -> Scores | None:
@@ -127,7 +134,8 @@ class JudgedSet:
         data = Data.from_arguments(options.references, options.systems, options.metrics, warn_of_duplicates=False)
         with reported(options.progress) as watched:
             resampling = Resampling(threads=options.threads, progress=watched)
-            return JudgedSet.from_data(data, options.judgments, options.human, options.scores, options.name, resampling)
+            human = _by_people(options.human)
+            return JudgedSet.from_data(data, options.judgments, human, options.scores, options.name, resampling)
 
     @classmethod
     def from_data(
@@ -156,7 +164,7 @@ class JudgedSet:
         scores: OtherScores,
         *,
         judgments: Judgments | None = None,
-        human: ScoreTable | None = None,
+        human: AnyScores | None = None,
         name: str = "",
     ) -> JudgedSet:
         """From scores of other programs, without texts.
@@ -176,16 +184,18 @@ class JudgedSet:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from reshuffle.meta import ScoreTable, JudgedSet
-        >>> ratings = ScoreTable("DA", ("a", "b"), np.array([[60.0, 55.0], [99.0, 90.0]]), None, True)
-        >>> comet = ScoreTable("COMET", ("b", "a"), np.array([[0.9, 0.8], [0.5, np.nan]]), None, True)
+        From arrays or data frames with a column for each system:
+
+        >>> from reshuffle import SegmentScores
+        >>> from reshuffle.meta import JudgedSet
+        >>> ratings = SegmentScores("DA", {"a": [60, 55], "b": [99, 90]})
+        >>> comet = SegmentScores("COMET", {"b": [0.9, 0.8], "a": [0.5, None]}, missing="pairwise")
         >>> test_set = JudgedSet.from_scores(comet, human=ratings)
         >>> test_set.metrics[0].segments
         array([[0.5, nan],
                [0.9, 0.8]])
         """
-        listed_scores = _listed(scores)
+        listed_scores, human = _listed(scores), _by_people(human)
         if not listed_scores:
             raise InputError("no metrics: expected at least one")
         scored = dict.fromkeys(system for each in listed_scores for system in _systems_of(each))
@@ -206,12 +216,41 @@ def _of_set(name: str) -> str:
     return f"{name}: " if name else ""
 
 
-def _listed(scores: OtherScores) -> list[ScoreTable | SegmentScores]:
+def _listed(scores: OtherScores) -> list[AnyScores]:
     """One or several metrics as a list."""
-    return list(scores) if isinstance(scores, Sequence) else [scores]
+    found = list(scores) if isinstance(scores, Sequence) else [scores]
+    for each in found:
+        _check_scores("scores", each, "COMET")
+    return found
 
 
-def _systems_of(scores: ScoreTable | SegmentScores) -> Sequence[str]:
+def _check_scores(argument: str, given: object, example: str) -> None:
+    """:class:`InputError` for what has scores, but not their name: a dict, an array or a data frame."""
+    from ..data.score_tables import ScoreTable
+
+    if not isinstance(given, ScoreTable | SegmentScores):
+        raise InputError(
+            f"{argument}: expected SegmentScores or a ScoreTable, got {quoted(given)}: write "
+            f"{argument}=SegmentScores({example!r}, {{'SYSTEM': SCORES, …}}), or with a data frame that has a column "
+            "for each system"
+        )
+
+
+def _by_people(human: AnyScores | None) -> ScoreTable | None:
+    """The scores of people as a table."""
+    if human is None:
+        return None
+    _check_scores("human", human, "DA")
+    if not isinstance(human, SegmentScores):
+        return human
+    from ..data.score_tables import ScoreTable
+
+    names = tuple(human.counts)
+    segments = human.reported_segment_scores(names, np.stack([*human.counts.values()]))
+    return ScoreTable(human.name, names, segments, higher_is_better=bool(human.higher_is_better))
+
+
+def _systems_of(scores: AnyScores) -> Sequence[str]:
     """The names of the systems with scores."""
     return list(scores.counts) if isinstance(scores, SegmentScores) else scores.systems
 
@@ -223,7 +262,7 @@ def _n_segments(each: object) -> int | None:
     return getattr(each, "n_segments", None)
 
 
-def _other(scores: ScoreTable | SegmentScores, systems: tuple[str, ...], n_segments: int) -> MetricScores:
+def _other(scores: AnyScores, systems: tuple[str, ...], n_segments: int) -> MetricScores:
     """A metric from another program."""
     if not isinstance(scores, SegmentScores):
         return MetricScores.from_table(scores, systems, n_segments)
@@ -321,15 +360,17 @@ def as_sets(test_sets: JudgedSet | Sequence[JudgedSet] | Mapping[str, JudgedSet]
     """One or several test sets as a list with distinct names, and metrics in the same order."""
     if isinstance(test_sets, JudgedSet):
         found = [test_sets]
-    elif isinstance(test_sets, Mapping):
-        found = [replace(each, name=name) for name, each in test_sets.items()]
     else:
-        found = list(test_sets)
+        found = list(test_sets.values() if isinstance(test_sets, Mapping) else test_sets)
     if not found:
         raise InputError("no test sets: expected at least one")
-    for each in found:
-        if not isinstance(each, JudgedSet):
-            raise InputError(f"expected a meta.JudgedSet, got {quoted(each)}")
+    if not all(isinstance(each, JudgedSet) for each in found):
+        raise InputError(
+            f"expected a meta.JudgedSet, got {quoted(test_sets)}: make one with meta.JudgedSet.from_scores(scores, "
+            "human=ratings), or from_texts"
+        )
+    if isinstance(test_sets, Mapping):
+        found = [replace(each, name=name) for name, each in test_sets.items()]
     names = [each.name or f"set {at}" for at, each in enumerate(found, 1)] if len(found) > 1 else [found[0].name]
     repeated = next((name for name in names if names.count(name) > 1 or name in ("average", "pooled")), None)
     if repeated is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, signature
+from ..advice import advised
 from ..data.arrays import as_array
 from ..data.columns import missing
 from ..errors import SEGMENT_MESSAGE, InputError, quoted
@@ -63,6 +64,8 @@ class Metric(ABC):
     waits_for_texts: ClassVar[bool] = False
     decimals: int | None = None
     core: _core.Metric | None = None
+
+    __getattr__ = advised
 
     @property
     def columns(self) -> list[str] | None:
@@ -186,13 +189,16 @@ class Formula(Metric):
         if scores.shape != totals.shape[:-1]:
             raise InputError(
                 f"{self.name}: the function returned shape {scores.shape} for totals of shape {totals.shape}; "
-                f"expected {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts"
+                f"expected {totals.shape[:-1]}, one score for each row of {totals.shape[-1]} counts, which are "
+                "totals[..., 0], totals[..., 1] …"
             )
         are_scores = np.abs(scores) <= LARGEST_SCORE
         if not are_scores.all():
             row = int(np.flatnonzero(~are_scores.ravel())[0])
             bad, expected = totals.reshape(-1, totals.shape[-1])[row], expected_score(scores.flat[row])
-            raise InputError(f"{self.name}: the function did not return {expected} for the totals {bad.tolist()}")
+            raise InputError(
+                f"{self.name}: the function did not return {expected} for the totals {quoted(bad.tolist())}"
+            )
         return scores
 
     def signature(self, n_references: str | None = None) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized, ValuesView
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -72,6 +72,8 @@ if TYPE_CHECKING:
 
 PerSystem: TypeAlias = "Mapping[str, ArrayLike] | Sequence[ArrayLike] | Any"  # or a table from any package
 
+# Iterables that numpy takes for a single value.
+ONCE = (Iterator, ValuesView)
 # What to do about missing scores, as in :data:`reshuffle.types.Missing`.
 TREATMENTS_OF_MISSING = ("error", "pairwise")
 MISSING_MESSAGE = (
@@ -176,6 +178,9 @@ class SegmentScores(InCore, PrecomputedCounts):
         if self.higher_is_better is not None:
             check_flag("higher_is_better", self.higher_is_better)
         check_name("missing", self.missing, TREATMENTS_OF_MISSING)
+        if isinstance(self.scores, Mapping):  # what can be read only once is kept
+            read = {name: [*own] if isinstance(own, ONCE) else own for name, own in self.scores.items()}
+            vars(self)["scores"] = read
         of_systems = _items_by_system(self.name, self.scores)
         runs = [run for system, scores in of_systems for run in _runs_of(self.name, system, scores)]
         items = [(output, scores) for output, _, scores in runs]
@@ -198,9 +203,10 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
-        if isinstance(self.scores, np.ndarray):
-            advice = "if its columns are the systems, pass its transpose (.T)"
-            warn_of_transposed(self.name, len(arrays), n_segments, "row of the array", advice)
+        if is_table:
+            what = ("row", "array", "columns") if isinstance(self.scores, np.ndarray) else ("column", "table", "rows")
+            advice = f"if its {what[2]} are the systems, pass its transpose (.T)"
+            warn_of_transposed(self.name, len(arrays), n_segments, f"{what[0]} of the {what[1]}", advice)
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
@@ -259,6 +265,11 @@ class SegmentScores(InCore, PrecomputedCounts):
         """
         either: Any = scores
         table: ScoreTable = getattr(either, "table", either)
+        if not hasattr(table, "segment_ids"):
+            raise InputError(
+                f"expected what read_scores or join_scores has read, got {quoted(scores)}: dicts, arrays and data "
+                "frames are SegmentScores('NAME', scores)"
+            )
         if table.segments is None:
             raise InputError(f"{table.source}: expected scores of segments, got scores of systems")
         by_system = dict(zip(table.systems, table.segments, strict=True))

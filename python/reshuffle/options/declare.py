@@ -47,7 +47,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from typing_extensions import Doc, Self
 
 from ..documented import own_texts
-from ..errors import Argument, InputError, either, flag, meant_argument, quoted
+from ..errors import Argument, InputError, counted, either, flag, meant_argument, quoted
 from ..lazy import lazy
 from ..validate import LARGEST, check_flag, check_integer, check_level, check_name, check_number, check_text
 from .hints import meant_here
@@ -572,6 +572,11 @@ def called_with(record: Callable[P, R]) -> _Decorator[P, R]:
         @functools.wraps(function)
         def public(*args: Any, **kwargs: Any) -> T:
             bound, args = args[: len(me)], args[len(me) :]
+            if len(args) > len(positional):  # Python would count the record, too
+                takes = f"{counted(len(positional), 'positional argument')} ({', '.join(positional)})"
+                raise TypeError(
+                    f"{function.__name__}() takes at most {takes}, got {len(args)}: pass the others by name"
+                )
             try:
                 given: Any = record(*args, **kwargs)
             except TypeError as error:  # names the record instead of the function
@@ -586,6 +591,7 @@ def called_with(record: Callable[P, R]) -> _Decorator[P, R]:
             return function(*bound, given)
 
         options = options_of(record)
+        positional = [name for name, option in options.items() if option.positional]
         kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
         parameters = me + [
             inspect.Parameter(name, kinds[option.positional], default=option.shown_default)

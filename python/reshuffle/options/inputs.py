@@ -96,8 +96,12 @@ class JudgedTexts(Working):
     """As for :func:`reshuffle.compare`. Functions of texts are not supported."""
     judgments: Annotated["Judgments | None", PYTHON, Kind("Judgments, optional")] = field(default=None, kw_only=True)
     """Votes, from :func:`reshuffle.meta.read_judgments`."""
-    human: Annotated["ScoreTable | None", PYTHON, Kind("ScoreTable, optional")] = field(default=None, kw_only=True)
-    """Scores by people, from :func:`reshuffle.meta.read_scores`."""
+    human: Annotated["ScoreTable | SegmentScores | None", PYTHON, Kind("ScoreTable or SegmentScores, optional")] = (
+        field(default=None, kw_only=True)
+    )
+    """Scores by people: from :func:`reshuffle.meta.read_scores`, or arrays and data frames as
+    :class:`~reshuffle.SegmentScores`.
+    """
     scores: Annotated[
         "ScoreTable | SegmentScores | Sequence[ScoreTable | SegmentScores]",
         PYTHON,

@@ -54,6 +54,8 @@ class Table:
     """Which of ranks and letters these explain."""
     remark: str = ""
     """In papers, a sentence about the numbers of this table alone."""
+    page_part: str = ""
+    """The heading of the part of an HTML page that it is in, if the page has parts."""
 
     def add(self, cells: Sequence[str], bold: bool | Sequence[bool] = False) -> None:
         """Append a row. ``bold`` has a flag for each cell, or is one flag for all cells."""

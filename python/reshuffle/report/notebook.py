@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ..errors import printable
+from ..errors import counted, printable
 from ..results import Comparison, SetComparison
 from .cells import Table, keys
 from .document import Document
@@ -53,6 +53,7 @@ def _page(result: Comparison | SetComparison, shown: Document, layout: Layout) -
 
 _TABLE = "border-collapse: collapse; margin: 0 0 1em 0"
 _CAPTION = "caption-side: top; text-align: left; font-weight: bold; padding: 0.3em 0"
+_WIDE, _ANYWHERE = "overflow-x: auto", "overflow-wrap: anywhere"
 _RULE = "border-bottom: 1px solid currentColor; "
 _RULE_ABOVE = "border-top: 1px solid currentColor; "
 _NAME = "text-align: left; padding: 0.15em 1em 0.15em 0"
@@ -65,14 +66,21 @@ def _escaped(text: str) -> str:
 
 
 def as_fragment(document: Document) -> str:
-    """A ``div`` of tables, sentences and a signature, with all text escaped."""
+    """A ``div`` of what was found, tables, and notes with a signature, which are folded; with all text escaped."""
     shown = document.tables
-    items = [
-        *map(_escaped, [*document.sentences, *keys(shown)]),
-        f"Signature: <code>{_escaped(document.signature)}</code>",
+    notes = [*document.notes, *keys(shown)]
+    items = [*map(_escaped, notes), f'Signature: <code style="{_ANYWHERE}">{_escaped(document.signature)}</code>']
+    lines = ["<div>", *(f"<p>{_escaped(sentence)}</p>" for sentence in document.found)]
+    lines += [line for table in shown for line in (f'<div style="{_WIDE}">', *_table(table), "</div>")]
+    summary = f"{counted(len(notes), 'note')} and the signature" if notes else "Signature"
+    lines += [
+        f"<details><summary>{summary}</summary>",
+        "<ul>",
+        *(f"<li>{item}</li>" for item in items),
+        "</ul>",
+        "</details>",
+        "</div>",
     ]
-    lines = ["<div>", *(line for table in shown for line in _table(table))]
-    lines += ["<ul>", *(f"<li>{item}</li>" for item in items), "</ul>", "</div>"]
     return "".join(f"{line}\n" for line in lines).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 

@@ -149,9 +149,9 @@ def _changes(result: Comparison | SetComparison, layout: Layout) -> list[Change]
 
 
 def since_tables(result: Comparison | SetComparison, layout: Layout) -> Iterator[Table]:
-    """The scores, ranks and verdicts that changed; nothing without an earlier result."""
+    """The scores, ranks and verdicts that changed; nothing without an earlier result or a common system."""
     for change in _changes(result, layout):
-        tables = (make(change) for make in (_scores, _ranks, _verdicts))
+        tables = (make(change) for make in (_scores, _ranks, _verdicts) if change.common)
         yield from (headed(change.name, table) for table in tables if table.rows)
 
 

@@ -127,7 +127,7 @@ def _are_swapped(references: Any, systems: Any) -> bool:
 def _no_metric(m: object) -> InputError:
     if _is_table(m):
         return _no_texts(m)
-    if isinstance(m, Mapping) or named_columns("metrics", m) is not None:
+    if isinstance(m, Mapping) or (not isinstance(m, type) and named_columns("metrics", m) is not None):
         return InputError("scores of systems need a name to be a metric: write metrics=SegmentScores('NAME', scores)")
     return InputError(
         "a metric is a name, reshuffle.metric(name), SegmentScores (for scores), CorpusFunction (for a function of "

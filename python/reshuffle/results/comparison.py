@@ -168,8 +168,9 @@ class Comparison(Compared):
     scores: tuple[SystemScore, ...]
     """Metric by metric, system by system."""
     n_segments: int
-    """Segments per system, and references per segment (the maximum if it varies)."""
+    """The number of segments of each system."""
     n_references: int
+    """The number of references of a segment; the largest if it varies."""
     unit: str
     """The resampling unit: ``segment`` or ``document``, or ``unit`` for an average over test sets with both; for
     ratings ``judge``, ``ranking``, ``prompt`` or ``vote``.

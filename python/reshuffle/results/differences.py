@@ -122,11 +122,11 @@ class PairedDifference(Worded):
     the test, at the confidence level 1 − 2·alpha.
     """
     n_segments: int
-    """The number of segments, and of resampling units, for which both systems have a score. They are smaller than those
-    of the test set only for :class:`~reshuffle.SegmentScores` with missing scores. The difference is then that of the
-    means over these segments.
+    """The number of segments for which both systems have a score: fewer than those of the test set only for
+    :class:`~reshuffle.SegmentScores` with missing scores. The difference is then that of the means over these segments.
     """
     n_units: int
+    """The number of resampling units among these."""
     intraclass_correlation: float | None = None
     """The correlation of the segments' paired differences within documents (:func:`reshuffle.intraclass_correlation`),
     each segment's difference being its influence on the difference of the scores. None without documents, where it is

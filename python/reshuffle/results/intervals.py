@@ -57,6 +57,14 @@ class ConfidenceInterval:
         """
         return iter((self.low, self.high))
 
+    def __getitem__(self, index: int) -> Real:
+        """An end, as in SciPy.
+
+        >>> ConfidenceInterval(0.2, 1.4, 0.95, "percentile")[1]
+        1.4
+        """
+        return (self.low, self.high)[index]
+
     @property
     def standard_error(self) -> Real | None:
         """Of intervals by ``delta``, ``jackknife`` and ``normal``, the standard error; None of others.

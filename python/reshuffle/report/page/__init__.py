@@ -40,12 +40,12 @@ COMMENTS = re.compile(r"^ *(?://|/?\*).*\n", re.MULTILINE)
 # In the order in which they run. The order of the sections is that of the template.
 SCRIPTS = tuple(
     """
-    dom format result page theme copy copytable adapt sorting tabs scale figure ranking forest matrix densities
+    dom format result page theme copy copytable adapt sorting contents tabs scale figure ranking forest matrix densities
     datatable scatter pairs null details components edits texts lengths ngrams segments main
     """.split()
 )
 # Those of the page of a study, whose figures need none.
-STUDY_SCRIPTS = ("dom", "theme", "copy", "copytable", "adapt", "sorting", "study")
+STUDY_SCRIPTS = ("dom", "theme", "copy", "copytable", "adapt", "sorting", "contents", "study")
 
 
 def as_html(document: Document, layout: Layout) -> str:

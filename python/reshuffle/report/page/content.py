@@ -66,11 +66,10 @@ class Content:
 
     @property
     def folded_title(self) -> str:
-        """What the other notes are: ``2 cautions and 7 notes more``."""
+        """What the other notes are: ``2 more cautions and 7 more notes``."""
         cautions = max(len(self.cautions) - MOST_UNFOLDED, 0)
         others = len(self.folded) - cautions
-        kinds = [counted(n, kind) for n, kind in ((cautions, "caution"), (others, "note")) if n]
-        return f"{joined(kinds)} more"
+        return joined(counted(n, kind) for n, kind in ((cautions, "more caution"), (others, "more note")) if n)
 
     @property
     def versions(self) -> list[tuple[str, str]]:

@@ -56,6 +56,8 @@ class StudyReport:
     """What stands before the name of a truth in a note."""
     truth_title: Callable[[str], str] = str
     """From the name of a truth to what notes call it."""
+    explained: Callable[[Any], Mapping[str, Sequence[str]]] = lambda study: {}
+    """From a result to the notes that a page has below the heading of a part, by heading."""
 
     def truths_of(self, study: StudyResult) -> list[str]:
         """The truths of a result as notes."""

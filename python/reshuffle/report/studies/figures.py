@@ -6,6 +6,7 @@ figure is drawn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -59,6 +60,10 @@ class Figure:
     """How many panels may stand beside each other. They have one label of the y axis."""
     titled: Callable[[str, Any], str] = lambda field, value: str(value)
     """What titles of panels call the value of a field."""
+    part: Callable[[Mapping[str, Any]], str] = lambda chosen: ""
+    """From the options of a figure to the heading of the part of an HTML page that it is in, as tables have it."""
+    beyond: int = 0
+    """HTML pages have the figure only of more records: a table beside it shows so many."""
 
     def option(self, field: str, value: Any) -> str:
         """The value of a field as captions have it: its name in words, if it has one."""
@@ -75,8 +80,8 @@ class Figure:
         records = self.records(study)
         if self.over is not None and len({getattr(record, self.over) for record in records}) < 2:
             return []
-        every = [tuple(getattr(record, field) for field in self.by) for record in records]
-        return [dict(zip(self.by, values, strict=True)) for values in dict.fromkeys(every)]
+        every = Counter(tuple(getattr(record, field) for field in self.by) for record in records)
+        return [dict(zip(self.by, values, strict=True)) for values, n in every.items() if n > self.beyond]
 
     def panels(
         self, study: StudyResult, name: str, where: Mapping[str, Any], *, single: bool = False

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
+from typing import Any
 
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricAgreement, MetricDifference, MetricGroup
@@ -13,9 +16,9 @@ from ..wording import ci, counted, joined, number
 from ..words import words, words_of
 from .base import StudyReport
 from .figures import Figure, in_module
-from .meta_sentences import MAX_TESTED, conclusions, notes
+from .meta_sentences import MAX_TESTED, conclusions, explained, notes
 from .meta_sentences import settings as settings_of_sentences
-from .meta_values import Family, families, on_segments, shown_families, sized
+from .meta_values import Family, families, name_of, on_segments, shown_families, sized
 from .shared import constant, with_arrow
 
 # So many pairs have a row each, with intervals; more metrics have a matrix of p-values, up to a number that fits.
@@ -23,6 +26,8 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
+# The part of a page with the scores of systems; the others are those of coefficients.
+SCORES = "Scores of systems"
 SPEC = f".{DECIMALS}f"
 
 
@@ -55,9 +60,9 @@ def paper(result: MetaEvaluation) -> Iterator[Table]:
 
 
 def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
-    """A table for each coefficient: with a column for each test set, if there are several."""
-    by_coefficient = grouped(((family.grouping, family.coefficient), family) for family in families(result))
-    for own in by_coefficient.values():
+    """A table for each coefficient that some metric has: with a column for each test set, if there are several."""
+    every = grouped((family.name, family) for family in families(result)).values()
+    for own in [own for own in every if any(family.is_defined for family in own)] or every:
         sets = [family for family in own if not family.is_over_sets]
         if len(sets) > 1:
             yield _overview(own, len(sets))
@@ -108,7 +113,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         "Groups": constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
     }
     rows = Rows(cells, n_names=1, bold=lambda each: family.leads(each.metric))
-    return pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
+    found = pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
+    return replace(found, page_part=family.name)
 
 
 def _overview(every: Sequence[Family], n_sets: int) -> Table:
@@ -134,7 +140,8 @@ def _overview(every: Sequence[Family], n_sets: int) -> Table:
     places = {metric: place for place, metric in enumerate(first.by_value)}
     records = sorted((each for family in every for each in family.results), key=lambda each: places[each.metric])
     title = f"Agreement with people by {first.name} on {counted(n_sets, 'test set')}"
-    return pivot(title, records, Rows({"Metric": "metric"}), Columns("test_set", heading, cells, by_name), LEADERS)
+    columns = Columns("test_set", heading, cells, by_name)
+    return replace(pivot(title, records, Rows({"Metric": "metric"}), columns, LEADERS), page_part=first.name)
 
 
 def _letters(family: Family, metric: str) -> str:
@@ -148,11 +155,15 @@ def _tests(family: Family, few: int) -> Iterator[Table]:
     """The pairs with differences and intervals if they are few, or compared with a baseline; else p of all pairs."""
     complete = bool(family.groups)
     metrics = [metric for metric in family.ranked if metric in family.group_of]
-    symbols = f"*: {_p(family)} ≤ {number(family.alpha)}."
+    starred = any(each.is_significant(family.alpha) for each in family.comparisons)
+    found = None
     if complete and len(family.comparisons) > few and len(metrics) <= MAX_MATRIX:
-        yield _matrix(family, metrics).explained(symbols)
+        found = _matrix(family, metrics)
     elif not complete or len(family.comparisons) <= few:
-        yield _differences(family).explained(symbols)
+        found = _differences(family)
+    if found is not None:
+        symbols = f"*: {_p(family)} ≤ {number(family.alpha)}." if starred else ""
+        yield replace(found.explained(symbols), page_part=family.name)
 
 
 def _p(family: Family) -> str:
@@ -180,7 +191,9 @@ def _matrix(family: Family, metrics: Sequence[str]) -> Table:
 
 def _differences(family: Family) -> Table:
     """A row for each pair: the difference, its interval, and p."""
-    pairs, adjusted = list(family.comparisons), _p(family) != "p"
+    places = {metric: place for place, metric in enumerate(family.ranked)}
+    pairs = sorted(family.comparisons, key=lambda each: sorted((places[each.metric_a], places[each.metric_b])))
+    adjusted = _p(family) != "p"
     baseline = constant(pairs, "metric_b") if len(pairs) > 1 else None
     # One decimal more where three would hide the differences.
     spec = f"+.{DECIMALS + (max(abs(each.difference) for each in pairs) < SMALL)}f"
@@ -234,9 +247,16 @@ def _scores(result: MetaEvaluation, test_set: str) -> Table:
         arrows,
     )
     on = f" on {test_set}" if test_set else ""
-    return pivot(
+    found = pivot(
         f"Scores of systems{on}, by people and metrics", own, Rows(human, attrgetter("system"), n_names=1), columns
     )
+    return replace(found, page_part=SCORES)
+
+
+def defined(results: Sequence[MetricAgreement]) -> list[MetricAgreement]:
+    """The values of families in which some metric has one."""
+    by_family = grouped(((each.test_set, each.level, each.grouping, each.coefficient), each) for each in results)
+    return [each for own in by_family.values() if not all(math.isnan(each.value) for each in own) for each in own]
 
 
 def complete_pairs(comparisons: Sequence[MetricDifference]) -> list[MetricDifference]:
@@ -256,6 +276,11 @@ def _titled(field: str, value: str) -> str:
     return known.get(value, {}).get("name", value)
 
 
+def _part(chosen: Mapping[str, Any]) -> str:
+    """The part of a page with the figures of a coefficient and grouping."""
+    return name_of(chosen["coefficient"], chosen["grouping"])
+
+
 FIGURES = {
     "forest": Figure(
         "Agreement of each metric with people, with confidence intervals; metrics that share a letter do not differ "
@@ -264,7 +289,10 @@ FIGURES = {
         ("test_set", "coefficient", "grouping"),
         in_module("meta_figures", "AgreementForest"),
         over="metric",
+        flat=defined,
+        needs="a coefficient that is defined",
         titled=_titled,
+        part=_part,
     ),
     "matrix": Figure(
         "p-values of all pairs of metrics, from best to worst agreement with people.",
@@ -275,6 +303,8 @@ FIGURES = {
         flat=complete_pairs,
         needs="tests of all pairs of at least 3 metrics",
         titled=_titled,
+        part=_part,
+        beyond=MAX_PAIRS,
     ),
     "scatter": Figure(
         "Scores of systems by the metric and by people.",
@@ -283,6 +313,7 @@ FIGURES = {
         in_module("meta_figures", "SystemScatter"),
         over="system",
         beside=3,
+        part=lambda chosen: SCORES,
     ),
 }
 
@@ -305,5 +336,5 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
 
 REPORT = StudyReport(
     title, tables, conclusions, notes, FIGURES, paper=paper, settings=settings, truths="Null hypotheses",
-    truth="Null hypothesis of ", truth_title=truth_title,
+    truth="Null hypothesis of ", truth_title=truth_title, explained=explained,
 )  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ...errors import counted, either
@@ -123,13 +124,22 @@ def _word(kind: str, name: str | None) -> str:
     return found
 
 
+def explained(result: MetaEvaluation) -> dict[str, list[str]]:
+    """What each coefficient measures, and on which groups of outputs, by its name in headings."""
+    known, found = words("meta"), {}
+    for family in filter(attrgetter("is_defined"), families(result)):
+        about = {**result.plan, "coefficient": family.coefficient, "ties_count": _word("ties", result.plan.ties)}
+        own = [known[kind].get(getattr(family, kind), {}).get("definition") for kind in ("coefficient", "grouping")]
+        definition, *of_group = [filled(each, about) for each in own if each] or [""]
+        found[family.name] = [*filter(None, [definition]), *said("meta", "explained", about), *of_group]
+    return found
+
+
 def notes(result: MetaEvaluation) -> Iterator[str]:
     """Definitions, the votes, the intervals, the tests, and what was left out."""
     by_test = grouped((each.test, each) for each in result.comparisons)
     values: dict[str, Any] = {**result.plan, "of_systems": result.plan.level == "system"}
-    known = words("meta")["coefficient"]
-    coefficients = dict.fromkeys(each.coefficient for each in result.results)
-    yield from (filled(known[name]["definition"], values) for name in coefficients if name in known)
+    yield from dict.fromkeys(sentence for own in explained(result).values() for sentence in own)
     yield from said("meta", "computed", {**values, **_computed(result), **_scored(result)})
     for name, own in by_test.items():
         about = {
@@ -171,15 +181,9 @@ def settings(result: MetaEvaluation) -> dict[str, str]:
 def _computed(result: MetaEvaluation) -> dict[str, Any]:
     """The coefficients, the judgments of people and the intervals."""
     plan = result.plan
-    groupings = {each.grouping for each in result.results}
-    found = "; ".join(each["definition"] for name, each in words("meta")["grouping"].items() if name in groupings)
     intervals = [each.confidence_interval for each in result.results]
     intervals += [each.confidence_interval for each in result.comparisons]
     return {
-        "has_tau": any(each.coefficient == "tau" for each in result.results),
-        "ties_count": _word("ties", plan.ties),
-        "groupings": f"{found[:1].upper()}{found[1:]}",
-        "left_out": groupings & {"sys", "item"},
         "n_votes": sum(plan.raw_votes.values()),
         "n_ties": sum(plan.raw_ties.values()),
         "n_files": len(plan.raw_votes),

@@ -21,6 +21,13 @@ def short_name(coefficient: str) -> str:
     return found
 
 
+def name_of(coefficient: str, grouping: str | None) -> str:
+    """What sentences call a coefficient, unless it is one of another version, with its grouping."""
+    known = words("meta")
+    names = known["coefficient"].get(coefficient, {"name": coefficient}), known["grouping"].get(grouping, {})
+    return " ".join(each["name"] for each in names if each)
+
+
 @dataclass(frozen=True)
 class Family:
     """One coefficient on one test set: the metrics, their differences and their ranking."""
@@ -37,9 +44,7 @@ class Family:
     @property
     def name(self) -> str:
         """The coefficient and its grouping, as a phrase."""
-        name = self._words.get("name", self.coefficient)
-        grouping = words("meta")["grouping"].get(self.grouping)
-        return name if grouping is None else f"{name} {grouping['name']}"
+        return name_of(self.coefficient, self.grouping)
 
     @property
     def title(self) -> str:
@@ -55,6 +60,11 @@ class Family:
     def is_over_sets(self) -> bool:
         """Whether it is about several test sets."""
         return self.test_set in (AVERAGE, POOLED)
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether some metric has a value."""
+        return not all(math.isnan(each.value) for each in self.results)
 
     @property
     def symbol(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import InputError
 from ...results.schemas import STUDY
 from ...results.studies import StudyResult
+from ..cells import Table
 from ..document import Document, Page
 from ..json import as_json
 from ..layout import Layout
@@ -39,6 +40,18 @@ class Drawn:
     svg: str
     about: str
     width: int | None = None
+    part: str = ""
+    """The heading of the part of the page that it is in, if the page has parts."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some tables and figures of a page, with what explains them."""
+
+    heading: str
+    sentences: Sequence[str]
+    tables: Sequence[Table]
+    figures: Sequence[Drawn]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +60,8 @@ class StudyContent(Content):
 
     truths: Sequence[tuple[str, str]] = ()
     truths_heading: str = ""
+    parts: Sequence[Part] = ()
+    """What has a heading of its own. Other tables are above the notes, and other figures below them."""
     figures: Sequence[Drawn]
     without: str = ""
     """A sentence about figures that are not in the page."""
@@ -60,15 +75,28 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     report = report_of(study.study)
     truths = report.truths_of(study)
     figures, without = _figures(study, report.figures)
+    explained = report.explained(study)
+    every = [*(table.page_part for table in document.tables), *(figure.part for figure in figures)]
+    parts = [
+        Part(
+            heading[:1].upper() + heading[1:] if heading.isascii() else heading,  # daRR τ
+            explained.get(heading, ()),
+            [table for table in document.tables if table.page_part == heading],
+            [figure for figure in figures if figure.part == heading],
+        )
+        for heading in dict.fromkeys(filter(None, every))
+    ]
+    said = {*truths, *(sentence for part in parts for sentence in part.sentences)}
     shown = StudyContent(
         title=report.title(study),
         facts=[*study_facts(study)],
         conclusions=document.found,
-        tables=document.tables,
-        notes=[note for note in document.notes if note not in truths],
-        truths=[*study.truths.items()],
+        tables=[table for table in document.tables if not table.page_part],
+        notes=[note for note in document.notes if note not in said],
+        truths=[(report.truth_title(name), truth) for name, truth in study.truths.items()],
         truths_heading=report.truths,
-        figures=figures,
+        parts=parts,
+        figures=[figure for figure in figures if not figure.part],
         without=without,
         command=layout.command,
         plan=json.dumps(dict(study.plan), indent=2, ensure_ascii=False),
@@ -94,17 +122,19 @@ FACTS: Mapping[str, str] = {
 
 def study_facts(study: StudyResult) -> Iterator[tuple[str, str]]:
     """The most important settings, as terms and values."""
-    yield "Study", study.study
+    titled = report_of(study.study).truth_title
     if study.metrics:
         yield "Metrics", joined(metric.name for metric in study.metrics)
     for key, name in FACTS.items():
         value = study.plan.get(key)
         if value is not None and value != []:
             values = value if isinstance(value, list) else [value]
-            yield name, ", ".join(_fact(key, each) for each in values)
+            yield name, ", ".join(_fact(key, each, titled) for each in values)
 
 
-def _fact(key: str, value: Any) -> str:
+def _fact(key: str, value: Any, titled: Callable[[str], str]) -> str:
+    if key == "tests":
+        return titled(value)
     if key == "seed" or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else number(value)
@@ -124,10 +154,12 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
             svg, width = file_of(axes.figure, "svg"), _width(axes)
         except InputError:  # names are too long: that is no reason to have no page
             continue
-        several = [key for key in chosen if chosen[key] and len({each[key] for each in figure.choices(study)}) > 1]
+        part = figure.part(chosen)
+        beside = [each for each in figure.choices(study) if figure.part(each) == part]
+        several = [key for key in chosen if chosen[key] and len({each[key] for each in beside}) > 1]
         options = ", ".join(figure.option(key, chosen[key]) for key in several)
         shown = f" ({options})" if several else ""
-        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width))
+        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width, part))
     left = len(every) - len(drawn)
     if not left:
         return drawn, ""

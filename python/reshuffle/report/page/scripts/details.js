@@ -34,7 +34,7 @@ function partsOf(view, pair) {
   return (pair.get("contributions") ?? []).map(({ part, difference, confidence_interval: interval }) => {
     const ends = interval && [interval.low, interval.high].map((end) => sign * number(end)).sort((a, b) => a - b);
     const shown = ends ? ` (${ends.map((end) => formatDifference(end, view)).join(" to ")})` : "";
-    return [`– ${partName(part)}`, formatDifference(sign * number(difference), view) + shown];
+    return [`Δ from ${partName(part)}`, formatDifference(sign * number(difference), view) + shown];
   });
 }
 

@@ -22,7 +22,10 @@ function start() {
   readAddress();
   addTabs();
   addTablesOfSets();
-  addContents();
+  const linked = addContents();
+  watchers.push(() => {
+    for (const [section, button] of linked) button.hidden = section.hidden;
+  });
   renderAll();
   watchers.forEach((watch) => watch());
   keepAddress();

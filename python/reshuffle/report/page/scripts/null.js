@@ -194,14 +194,21 @@ function nullSummary(view, pair) {
 
 const RULE_WORDS = {
   extreme: "Filled: at least as extreme as the observed difference",
-  opposite: "Filled: draws in which the other system did at least as well",
   shifted: "Filled: draws counted by the test, |difference| − mean |difference| ≥ |observed difference|",
 };
+
+/** What is filled. The tail that the rule `opposite` counts begins where both systems have the same score. */
+function ruleWords(pair, rule) {
+  if (rule !== "opposite") return RULE_WORDS[rule];
+  const [[from]] = COUNTED.opposite(pair.null.observed, alternativeOf(pair));
+  const [one, other] = from === -Infinity ? [pair.baseline, pair.system] : [pair.system, pair.baseline];
+  return `Filled: draws in which ${shownName(one)} scored at least as high as ${shownName(other)}`;
+}
 
 function nullCaption(view, pair, rule) {
   const replicates = replicatesText(view, pair);
   const counted = pair.test("exceedances");
   const number = typeof counted === "number" ? ` (${counted ? formatCount(counted) : "none"})` : "";
   const twice = pair.test("tails") === 2 ? " p = 2(c + 1)/(R + 1), where c draws are filled and R are all." : "";
-  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${RULE_WORDS[rule]}${number}.${twice}`];
+  return [`${replicates[0].toUpperCase()}${replicates.slice(1)}. ${ruleWords(pair, rule)}${number}.${twice}`];
 }

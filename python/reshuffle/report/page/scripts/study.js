@@ -1,6 +1,7 @@
 // Starts the page of a study. This script is the last one on it.
 
 addThemeButton();
+addContents();
 addCopying();
 addSorting();
 addTableCopies();
