@@ -238,7 +238,7 @@ NEAR = DRAWN.normal(size=400).round(3)
 RARE = NEAR.copy()
 RARE[:40] += (3 * DRAWN.exponential(1, 40) ** 2).round(3)
 DOUBTFUL = {"near": NEAR, "rare": RARE}
-for name, apart, spread in (("low0", -9, 9), ("low1", -9, 9), ("top", 9, 9), ("plain", 1, 1)):
+for name, apart, spread in (("low0", -9, 9), ("low1", -9, 9), ("top", 9, 9), ("plain", 1, 1), ("same", 0, 1)):
     DOUBTFUL[name] = NEAR + DRAWN.normal(apart, spread, 400).round(3)
 
 
@@ -293,6 +293,7 @@ CONCLUSIONS: dict[str, Callable[[], Comparison]] = {
     "a test that rejects too often": lambda: doubtful("abc", "bootstrap-shift", FEW),
     "no difference under it": lambda: doubtful("ac", "bootstrap-shift", FEW),
     "a doubt about one of the better": lambda: doubtful(("near", "plain", "rare")),
+    "a doubt about the only better one": lambda: doubtful(("near", "same", "rare")),
     "a doubt about the only pair": lambda: doubtful(("rare", "near"), all_pairs=True),
     "a doubt about the best": lambda: doubtful(("rare", "near", "low0", "low1"), all_pairs=True),
     "a doubt about others than the best": lambda: doubtful(("top", "rare", "near"), all_pairs=True),
