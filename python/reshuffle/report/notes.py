@@ -10,13 +10,14 @@ from typing import Any
 from ..grouping import grouped
 from ..results import Comparison, PairedDifference, SetComparison, UsedTest
 from ..results.intervals import NORMAL, width_in_errors
+from ..results.sets import MAX_DROPPED
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, left_out, option, percent
+from .wording import counted, few, joined, left_out, option, percent
 from .words import filled, sentence, words_of
 
 _note = partial(sentence, "notes", "note")
@@ -32,7 +33,7 @@ def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator
     """How the numbers were computed, and what the symbols mean, each with the test sets that it is about."""
     of = result if isinstance(result, SetComparison) else None
     if of is not None and of.dropped:
-        yield f"Left out, because not every test set has them: {joined(of.dropped)}."
+        yield f"Left out, because not every test set has them: {few(of.dropped, MAX_DROPPED)}."
     found = (
         (sentence, name)
         for name, comparison in by_name(result).items()
