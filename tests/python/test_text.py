@@ -30,7 +30,7 @@ from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.document import Document
 from reshuffle.report.markdown import as_markdown
-from reshuffle.report.notes import explanations_of, notes
+from reshuffle.report.notes import LINES, explanations_of, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
@@ -89,8 +89,12 @@ def test_one_metric_has_intervals_and_lines_between_clusters() -> None:
     (shown, _) = tables(result, Layout())
     assert shown.header == ["System", "x", "95% CI", "Rank", "Group"]
     assert shown.rules == [1, 3]
-    assert next(tables(compared(ratings("x", FOUR), ratings("y", FOUR)), Layout())).rules == []
+    merged = compared(ratings("x", FOUR), ratings("y", FOUR))
+    assert next(tables(merged, Layout())).rules == []
     assert render(result).splitlines()[5].startswith("╌╌╌")
+    in_markdown = render(result, "markdown").splitlines()[4:10]
+    assert [row for row, line in enumerate(in_markdown) if not line.strip("| ")] == [1, 4]
+    assert [LINES in " ".join(str(each).split()) for each in (result, merged)] == [True, False]
 
 
 def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:

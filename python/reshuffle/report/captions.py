@@ -12,7 +12,7 @@ from ..types import Groups
 from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import in_caption, on_all_sets, other_tests_phrase
-from .notes import over_sets, rank_key, separately
+from .notes import LINES, over_sets, rank_key, separately
 from .systems import some_interval_disagrees
 from .wording import ci
 from .words import Template, words
@@ -118,6 +118,7 @@ def _sentences(kind: str, comparison: Comparison, values: Mapping[str, Any]) -> 
         "adjusted": comparison.family_size > 1,
         "has_margin": has_margin(comparison),
         "rank_key": rank_key(comparison),
+        "lines_key": LINES,
         **values,
     }
     template = Template({**words("captions")[kind], **words("captions")["phrase"]})

@@ -12,11 +12,13 @@ from .layout import Layout
 
 
 def as_markdown(document: Document, layout: Layout) -> str:
-    """Pipe tables with their titles, all sentences as a list, and the signature as code."""
+    """Pipe tables with their titles, all sentences as a list, and the signature as code. A line is an empty row."""
     parts, shown = _top(document), document.tables
     for table in shown:
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
         rows = [_cells(row, bold) for row, bold in zip(table.rows, table.bold, strict=True)]
+        for number in reversed([] if table.grouped else table.rules):  # the names of groups tell them apart
+            rows.insert(number, [""] * len(rule))
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(_line, [_cells(table.header), rule, *rows]))]
     sentences = [*document.below_headline, *document.notes, *keys(shown)]
     items = [*map(_escaped, sentences), f"Signature: `{printable(document.signature)}`"]

@@ -179,6 +179,7 @@ def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
 
 
 LETTERS = "systems that share a letter do not differ significantly."
+LINES = "Lines: each system above a line is significantly better than each below it."
 
 
 def rank_key(comparison: Comparison, without: str = "") -> str:
@@ -204,6 +205,8 @@ def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> 
     if layout.shows_group("letters", n_metrics):
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
         yield f"Group: {LETTERS}{missing}"
+    if has_ranks and n_metrics == 1 and comparison.rankings[0].systems[-1].cluster > 1:
+        yield LINES
 
 
 def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
