@@ -12,7 +12,7 @@ from .layout import Layout
 
 
 def as_markdown(document: Document, layout: Layout) -> str:
-    """Pipe tables with their titles, all sentences as a list, and the signature as code. A line is an empty row."""
+    """Pipe tables, in which an empty row is a line, all sentences as a list, the signature as code, and methods."""
     parts, shown = _top(document), document.tables
     for table in shown:
         rule = ["---" if index < table.n_names else "---:" for index in range(len(table.header))]
@@ -24,7 +24,11 @@ def as_markdown(document: Document, layout: Layout) -> str:
     items = [*map(_escaped, sentences), f"Signature: `{printable(document.signature)}`"]
     if document.link is not None:
         items.insert(0, f"[Report](<{_address(document.link)}>)")
-    return "\n\n".join([*parts, "\n".join(f"- {item}" for item in items)]) + "\n"
+    parts.append("\n".join(f"- {item}" for item in items))
+    if document.methods is not None:
+        plain, entries = document.methods.plain, printable(document.methods.bibtex, keep="\n")
+        parts += ["**Methods**", _escaped(plain), f"```bibtex\n{entries}```"]
+    return "\n\n".join(parts) + "\n"
 
 
 def _top(document: Document) -> list[str]:
