@@ -200,6 +200,12 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert (advice in " ".join(render(result).split())) != shown
 
 
+@pytest.mark.parametrize(("metrics", "every"), [("x", "the test"), ("xy", "both tests")])
+def test_one_or_two_tests_are_not_all(metrics: str, every: str) -> None:
+    result = compared(*(ratings(name, {"a": 10.0, "b": 30.0}) for name in metrics))
+    assert f" intervals and p of {every}: render" in " ".join(render(result, layout=Layout(pairs=False)).split())
+
+
 def test_caveats_about_intervals_are_shown_with_the_intervals() -> None:
     result = many(6)
     assert "star-and-interval" in {caveat.kind for caveat in result.caveats}

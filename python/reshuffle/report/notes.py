@@ -17,7 +17,7 @@ from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, few, joined, left_out, option, percent
+from .wording import few, joined, left_out, option, percent
 from .words import filled, sentence, words_of
 
 _note = partial(sentence, "notes", "note")
@@ -215,7 +215,8 @@ def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None)
     pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
+        every = {1: "the test", 2: "both tests"}.get(tests, f"all {tests:,} tests")
+        yield f"For the {shown} of {every}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):
