@@ -274,15 +274,15 @@ def quoted(value: object) -> str:
     return repr(shortened(value)) if isinstance(value, str) else shortened(" ".join(repr(value).split()))
 
 
-def listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str], most: int = MAX_LISTED) -> str:
     """``names`` separated by commas, with long names and a long list truncated.
 
-    >>> listed(["a", "b" * 50]), listed(map(str, range(100)))[-14:]
-    ('a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', '… (100 in all)')
+    >>> listed(["a", "b" * 50]), listed(map(str, range(100)), 2)
+    ('a, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', '0, 1 … (100 in all)')
     """
     names = list(names)
-    shown = ", ".join(map(shortened, names[:MAX_LISTED]))
-    return shown if len(names) <= MAX_LISTED else f"{shown} … ({len(names):,} in all)"
+    shown = ", ".join(map(shortened, names[:most]))
+    return shown if len(names) <= most else f"{shown} … ({len(names):,} in all)"
 
 
 def listed_files(paths: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from .options.inputs import AnySet, TestSet
 from .progress import reported
 from .resampling.counting import Data
 from .results import ComparedTexts, Comparison, SetComparison
-from .results.sets import AVERAGE
+from .results.sets import AVERAGE, MAX_DROPPED
 from .seeds import derive_seed, format_seed
 from .settings import ComparisonSettings, Resampling, Units
 
@@ -223,21 +223,23 @@ def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[
         if (missing := [system for system in names if system not in each.data.names])
     }
     dropped = [system for system in names if any(system in missing for missing in lacking.values())]
+    common = tuple(system for system in names if system not in dropped)
     if lacking and missing_systems == "error":
-        found = "; ".join(f"{quoted(name)} lacks {listed(missing)}" for name, missing in lacking.items())
+        found = "; ".join(f"{quoted(name)} lacks {listed(missing, MAX_DROPPED)}" for name, missing in lacking.items())
         raise InputError(
-            "test sets have different systems: {found}; name systems alike, or leave these out with {drop}",
+            "test sets have different systems, {common} in all of them: {found}; name systems alike, as a manifest "
+            "can, leave these out with {drop}, or compare each test set alone",
+            common=len(common) or "none",
             found=found,
             drop=Argument("missing_systems", ("drop",)),
         )
-    common = tuple(system for system in names if system not in dropped)
     if lacking and len(common) < 2:
         raise InputError(
             f"the test sets have {f'only {common[0]}' if common else 'no system'} in common: a comparison needs at "
             "least two systems that all test sets have"
         )
     if dropped:
-        warn(f"left out, because not every test set has them: {listed(dropped)}")
+        warn(f"left out, because not every test set has them: {listed(dropped, MAX_DROPPED)}")
     return common, tuple(dropped)
 
 

@@ -486,3 +486,10 @@ def test_a_sentence_covers_all_pairs_and_metrics_with_the_same_caveat() -> None:
     correlations = [pair.intraclass_correlation for pair in comparison.comparisons if pair.intraclass_correlation]
     assert caveat.values["correlations"] == (min(correlations), max(correlations))
     assert len(correlations) == 6
+
+
+@pytest.mark.parametrize(("tests", "which"), [(2, "both pairs"), (3, "all 3 pairs"), (4, "3 of 4 pairs")])
+def test_all_pairs_are_not_counted_twice(tests: int, which: str) -> None:
+    caveat = case("few-differing").caveats[0]
+    values = {**caveat.values, "pairs": min(tests, 3), "tests": tests}
+    assert f": {which} differ in few segments" in worded(replace(caveat, values=values))

@@ -196,11 +196,12 @@ def many(k: int, alpha: float = 0.05) -> MetaEvaluation:
     return evaluation([agreement(name, 0.5 - i / 100) for i, name in enumerate(names)], pairs, groups, alpha=alpha)
 
 
-def of_systems() -> MetaEvaluation:
+def of_systems(*far: float) -> MetaEvaluation:
+    """Five systems, which both metrics order as people do, and others with these scores by people."""
     scores = [
-        MetricSystemScore("", metric, f"system-{i}", sign * (20.0 + i), 0.1 * i)
+        MetricSystemScore("", metric, f"system-{i}", sign * (20.0 + i), human)
         for metric, sign in (("BLEU", 1), ("TER", -1))
-        for i in range(5)
+        for i, human in enumerate([0.0, 0.1, 0.2, 0.3, 0.4, *far])
     ]
     results = [
         agreement(metric, 1.0, n=5, level="system", grouping=None, coefficient="pearson", ties=None)
@@ -278,6 +279,8 @@ CASES: dict[str, Callable[[], MetaEvaluation]] = {
     ),
     "not defined": lambda: evaluation([agreement("X", float("nan"), n=0, reason="no votes"), Y]),
     "systems left out, all votes": lambda: evaluation(ranked().results, left_out={"": ["c", "d"]}, repeats="all"),
+    "an outlier": lambda: of_systems(-3.0),
+    "two outliers": lambda: of_systems(-3.0, 4.0),
     "means of systems": lambda: of_other_scores("perm-systems"),
     "beside their intervals": lambda: beside_intervals("X", "Y", "Z"),
     "two beside their intervals": lambda: beside_intervals("X", "W", "Y"),

@@ -299,7 +299,7 @@ def test_captions_describe_the_tests_of_their_own_table() -> None:
     assert_told("captions_of_test_sets", {"LaTeX": "\n".join(line for line in lines if line.startswith(r"\caption{"))})
 
 
-def test_text_has_the_methods_on_request() -> None:
+def test_text_and_markdown_have_the_methods_on_request() -> None:
     comparison = compare(REFERENCES, SYSTEMS, n_resamples=99)
     report = render(comparison, "text", Layout(methods=True, names={"tuned": "Tuned system"}))
     before, _, after = report.partition("\nMethods\n\n")
@@ -308,8 +308,13 @@ def test_text_has_the_methods_on_request() -> None:
     assert paragraph.replace("\n", " ") == comparison.methods_sentence()
     assert entries == comparison.bibtex()
     assert comparison.signature in paragraph  # on one line, so that it can be copied
-    with pytest.raises(InputError, match="for text, latex or typst, not for markdown"):
-        render(comparison, "markdown", Layout(methods=True))
+    in_markdown = render(comparison, "markdown", Layout(methods=True))
+    before, _, after = in_markdown.partition("\n\n**Methods**\n\n")
+    assert f"{before}\n" == render(comparison, "markdown")
+    unescaped = re.sub(r"\\(?=[|*<\[\]])", "", after)
+    assert unescaped == f"{comparison.methods_sentence()}\n\n```bibtex\n{comparison.bibtex()}```\n"
+    with pytest.raises(InputError, match="for text, markdown, latex or typst, not for csv"):
+        render(comparison, "csv", Layout(methods=True))
 
 
 def names_in(texts: Mapping[str, Any]) -> set[str]:

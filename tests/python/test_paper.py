@@ -35,6 +35,7 @@ from reshuffle.meta.coefficients import TESTS
 from reshuffle.report import Layout, paper_files, render
 from reshuffle.report.paper import MOST_FIGURES
 from reshuffle.report.sources import entries_of, every_entry, papers
+from reshuffle.report.systems import some_interval_disagrees
 from reshuffle.report.words import words
 from reshuffle.results.studies import MODULES
 from reshuffle.results.studies.watch import SEQUENTIAL_TESTS
@@ -174,6 +175,15 @@ def test_captions_and_the_text_name_what_is_shown(unsaved: None) -> None:
         cited = citations({name: content.decode() for name, content in contents.items() if name[-4:] != ".pdf"})
         assert cited <= {*re.findall(r"^@\w+\{(.*),$", contents["references.bib"].decode(), re.M)}
     assert_told("captions", told)
+
+
+def test_a_caption_speaks_of_the_intervals_in_its_figure(unsaved: None) -> None:
+    """Here one excludes 0 although adjusted p is above α, of a pair without the best system: it is not drawn."""
+    rng = np.random.default_rng(2)
+    scores = {name: rng.normal(mean, 1, 60).round(2) for name, mean in {"a": 9, "b": 0, "c": 0.4, "d": 0.2}.items()}
+    result = compare(metrics=SegmentScores("m", scores), all_pairs=True, n_resamples=199)
+    assert some_interval_disagrees(result)
+    assert b"some exclude 0" not in paper_files(result, Layout())["figures.tex"]
 
 
 # Studies with a paragraph of their own, with simulations, with neither texts nor systems, and with many figures.

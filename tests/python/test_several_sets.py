@@ -475,6 +475,14 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
     assert repr(found) == "<SetComparison: BLEU; 2 systems (b, c); 2 test sets (u, v) and their average; 3 tests (ar)>"
     with pytest.raises(InputError, match="unknown test set 'w'; known: u, v"):
         found["w"]
+    # Of many, the first are named.
+    sets = {"u": some_texts(*"abcdefghi"), "v": some_texts("a", "b")}
+    with pytest.warns(reshuffle.InputWarning, match=r"has them: c, d, e, f, g, h … \(7 in all\)$"):
+        found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
+    assert "Left out, because not every test set has them: c, d, e, f, g, h and 1 more.\n" in str(found)
+    assert "c, d, e, f, g, h and 1 more were left out" in found.methods_sentence()
+    with pytest.raises(InputError, match=r"2 in all of them: 'v' lacks c, d, e, f, g, h … \(7 in all\); name"):
+        compare_sets(sets, test="ar", n_resamples=9)
 
 
 def test_the_number_of_references_of_an_average_is_at_most_that_of_a_test_set() -> None:

@@ -30,7 +30,7 @@ from reshuffle.report.cells import Table
 from reshuffle.report.conclusions import conclusions
 from reshuffle.report.document import Document
 from reshuffle.report.markdown import as_markdown
-from reshuffle.report.notes import explanations_of, notes
+from reshuffle.report.notes import LINES, explanations_of, notes
 from reshuffle.report.sets import set_tables
 from reshuffle.report.tables import tables
 from reshuffle.report.text import table_as_text
@@ -89,8 +89,12 @@ def test_one_metric_has_intervals_and_lines_between_clusters() -> None:
     (shown, _) = tables(result, Layout())
     assert shown.header == ["System", "x", "95% CI", "Rank", "Group"]
     assert shown.rules == [1, 3]
-    assert next(tables(compared(ratings("x", FOUR), ratings("y", FOUR)), Layout())).rules == []
+    merged = compared(ratings("x", FOUR), ratings("y", FOUR))
+    assert next(tables(merged, Layout())).rules == []
     assert render(result).splitlines()[5].startswith("╌╌╌")
+    in_markdown = render(result, "markdown").splitlines()[4:10]
+    assert [row for row, line in enumerate(in_markdown) if not line.strip("| ")] == [1, 4]
+    assert [LINES in " ".join(str(each).split()) for each in (result, merged)] == [True, False]
 
 
 def test_the_systems_that_may_be_the_best_are_bold_in_a_terminal() -> None:
@@ -196,6 +200,12 @@ def test_pairs_are_shown_if_there_are_at_most_12_or_on_request(k: int, shown: bo
     assert (advice in " ".join(render(result).split())) != shown
 
 
+@pytest.mark.parametrize(("metrics", "every"), [("x", "the test"), ("xy", "both tests")])
+def test_one_or_two_tests_are_not_all(metrics: str, every: str) -> None:
+    result = compared(*(ratings(name, {"a": 10.0, "b": 30.0}) for name in metrics))
+    assert f" intervals and p of {every}: render" in " ".join(render(result, layout=Layout(pairs=False)).split())
+
+
 def test_caveats_about_intervals_are_shown_with_the_intervals() -> None:
     result = many(6)
     assert "star-and-interval" in {caveat.kind for caveat in result.caveats}
@@ -238,7 +248,7 @@ NEAR = DRAWN.normal(size=400).round(3)
 RARE = NEAR.copy()
 RARE[:40] += (3 * DRAWN.exponential(1, 40) ** 2).round(3)
 DOUBTFUL = {"near": NEAR, "rare": RARE}
-for name, apart, spread in (("low0", -9, 9), ("low1", -9, 9), ("top", 9, 9), ("plain", 1, 1)):
+for name, apart, spread in (("low0", -9, 9), ("low1", -9, 9), ("top", 9, 9), ("plain", 1, 1), ("same", 0, 1)):
     DOUBTFUL[name] = NEAR + DRAWN.normal(apart, spread, 400).round(3)
 
 
@@ -293,6 +303,7 @@ CONCLUSIONS: dict[str, Callable[[], Comparison]] = {
     "a test that rejects too often": lambda: doubtful("abc", "bootstrap-shift", FEW),
     "no difference under it": lambda: doubtful("ac", "bootstrap-shift", FEW),
     "a doubt about one of the better": lambda: doubtful(("near", "plain", "rare")),
+    "a doubt about the only better one": lambda: doubtful(("near", "same", "rare")),
     "a doubt about the only pair": lambda: doubtful(("rare", "near"), all_pairs=True),
     "a doubt about the best": lambda: doubtful(("rare", "near", "low0", "low1"), all_pairs=True),
     "a doubt about others than the best": lambda: doubtful(("top", "rare", "near"), all_pairs=True),

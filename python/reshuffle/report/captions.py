@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..results import Comparison, SetComparison
+from ..results import Comparison, PairedDifference, SetComparison
 from ..types import Groups
 from .cells import EXACT, Table
 from .margins import has_margin
 from .methods import in_caption, on_all_sets, other_tests_phrase
-from .notes import over_sets, rank_key, separately
+from .notes import LINES, over_sets, rank_key, separately
 from .systems import some_interval_disagrees
 from .wording import ci
 from .words import Template, words
@@ -55,8 +55,10 @@ def symbols_of_sets(result: SetComparison, table: Table) -> Symbols:
     return _symbols(first, table, on_all_sets(result), adjusted, [*result.sets])
 
 
-def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arrows: bool = False) -> Symbols:
-    """The meaning of arrows, ranks, letters and significance in a figure."""
+def symbols_of_figure(
+    comparison: Comparison, kind: str, n_panels: int, drawn: Collection[PairedDifference] = (), has_arrows: bool = False
+) -> Symbols:
+    """The meaning of arrows, ranks, letters and significance in a figure. ``drawn``: the differences in it."""
     is_tested = kind != "densities" and bool(comparison.comparisons) and comparison.alpha is not None
     is_forest = is_tested and kind == "forest"
     values = {
@@ -68,7 +70,7 @@ def symbols_of_figure(comparison: Comparison, kind: str, n_panels: int, has_arro
         "has_letters": any(system.letters for ranking in comparison.rankings for system in ranking.systems),
         "has_room": n_panels <= MOST_RANKED,
         "several_panels": n_panels > 1,
-        "intervals_disagree": is_forest and some_interval_disagrees(comparison),
+        "intervals_disagree": is_forest and some_interval_disagrees(comparison, drawn),
         "by_adjustment": in_caption("adjusted_over", comparison) if is_tested else "",
     }
     return _sentences("figure", comparison, values)
@@ -116,6 +118,7 @@ def _sentences(kind: str, comparison: Comparison, values: Mapping[str, Any]) -> 
         "adjusted": comparison.family_size > 1,
         "has_margin": has_margin(comparison),
         "rank_key": rank_key(comparison),
+        "lines_key": LINES,
         **values,
     }
     template = Template({**words("captions")[kind], **words("captions")["phrase"]})

@@ -111,11 +111,13 @@ def doubts(comparison: Comparison, metric: UsedMetric) -> str:
     phrases = {caveat.kind: phrase for caveat in own if (phrase := doubt(caveat, comparison.unit))}
     if not phrases:  # the pairs may be many
         return ""
-    found = [pair for pair in pairs_of(comparison, metric) if is_significant(comparison, pair)]
+    pairs = pairs_of(comparison, metric)
+    found = [pair for pair in pairs if is_significant(comparison, pair)]
     if comparison.baseline is None:
         for ranking in under(metric.name, comparison.rankings):
             found = _of_the_best(comparison, ranking, found)
-    said = dict.fromkeys(_of_some(comparison, phrase, kind, found) for kind, phrase in phrases.items())
+        pairs = found
+    said = dict.fromkeys(_of_some(comparison, phrase, kind, found, pairs) for kind, phrase in phrases.items())
     shown = "; ".join(filter(None, said))
     return f" ({shown})" if shown else ""
 
@@ -133,10 +135,15 @@ def _of_the_best(comparison: Comparison, ranking: Ranking, found: Sequence[Paire
     return [pair for pair, system, is_own in zip(found, worse, of_best, strict=True) if is_own or system not in beaten]
 
 
-def _of_some(comparison: Comparison, phrase: str, kind: str, found: Sequence[PairedDifference]) -> str:
-    """Why some of the significant differences may be none, and which, if these are not all; empty if none is."""
+def _of_some(
+    comparison: Comparison, phrase: str, kind: str, found: Sequence[PairedDifference], pairs: Sequence[PairedDifference]
+) -> str:
+    """Why some of the significant differences may be none; empty if none is.
+
+    They are named unless the same holds for all ``pairs`` that the sentence speaks of, which may end with others.
+    """
     doubtful = [pair for pair in found if kind in pair.caveats]
-    if not doubtful or len(doubtful) == len(found):
+    if not doubtful or all(kind in pair.caveats for pair in pairs):
         return phrase if doubtful else ""
     several = len({pair.baseline for pair in comparison.comparisons}) > 1
     names = [f"{pair.system} − {pair.baseline}" if several else pair.system for pair in doubtful]

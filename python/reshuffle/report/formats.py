@@ -37,7 +37,7 @@ WRITERS: Mapping[str, Callable[[Document, Layout], str]] = {
     "html": as_html,
 }
 PAPERS = ("latex", "typst")
-WITH_METHODS = ("text", *PAPERS)
+WITH_METHODS = ("text", "markdown", *PAPERS)
 # For programs, with every number in full and the names of the input. They are in pieces, because scores of segments may
 # be large.
 DATA: Mapping[str, Callable[[Any, Layout], Iterable[str]]] = {

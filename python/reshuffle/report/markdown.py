@@ -12,17 +12,23 @@ from .layout import Layout
 
 
 def as_markdown(document: Document, layout: Layout) -> str:
-    """Pipe tables with their titles, all sentences as a list, and the signature as code."""
+    """Pipe tables, in which an empty row is a line, all sentences as a list, the signature as code, and methods."""
     parts, shown = _top(document), document.tables
     for table in shown:
         rule = ["---" if table.is_left(index) else "---:" for index in range(len(table.header))]
         rows = [_cells(row, bold) for row, bold in zip(table.rows, table.bold, strict=True)]
+        for number in reversed([] if table.grouped else table.rules):  # the names of groups tell them apart
+            rows.insert(number, [""] * len(rule))
         parts += [f"**{_escaped(table.title)}**", "\n".join(map(_line, [_cells(table.header), rule, *rows]))]
     sentences = [*document.below_headline, *document.notes, *keys(shown)]
     items = [*map(_escaped, sentences), f"Signature: `{printable(document.signature)}`"]
     if document.link is not None:
         items.insert(0, f"[Report](<{_address(document.link)}>)")
-    return "\n\n".join([*parts, "\n".join(f"- {item}" for item in items)]) + "\n"
+    parts.append("\n".join(f"- {item}" for item in items))
+    if document.methods is not None:
+        plain, entries = document.methods.plain, printable(document.methods.bibtex, keep="\n")
+        parts += ["**Methods**", _escaped(plain), f"```bibtex\n{entries}```"]
+    return "\n\n".join(parts) + "\n"
 
 
 def _top(document: Document) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import counted, printable
 from ..results import Comparison, SetComparison, UsedInterval, UsedMetric, UsedTest
+from ..results.sets import MAX_DROPPED
 from ..types import Groups
 from .computed import about_test, adjusted_sentence, alternative_phrase, count_of, interval_phrases, name_of
 from .margins import has_margin, within_all
@@ -16,7 +17,7 @@ from .notes import is_of_few, values_of
 from .sources import cited, entries_of, papers
 from .systems import has_ranks, references_of, shows_best_alone, size_of
 from .votes import ratings_phrase
-from .wording import joined
+from .wording import few, joined
 from .words import Template, words
 
 PHIPSON_SMYTH = "doi:10.2202/1544-6115.1585"
@@ -186,7 +187,7 @@ def _scored_on_sets(result: SetComparison, first: Comparison) -> str:
     dropped = ""
     if result.dropped:
         be = "was" if len(result.dropped) == 1 else "were"
-        dropped = f" {joined(result.dropped)} {be} left out, because not every test set has them."
+        dropped = f" {few(result.dropped, MAX_DROPPED)} {be} left out, because not every test set has them."
     return f"{_systems(first)} on {counted(len(result.sets), 'test set')}: {sizes}.{dropped}"
 
 

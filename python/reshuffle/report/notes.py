@@ -10,13 +10,14 @@ from typing import Any
 from ..grouping import grouped
 from ..results import Comparison, PairedDifference, SetComparison, UsedTest
 from ..results.intervals import NORMAL, width_in_errors
+from ..results.sets import MAX_DROPPED
 from .caveats import cautions, where_said
 from .cells import under
 from .layout import Layout, by_name
 from .margins import claim, sides
 from .parts import notes_on_parts
 from .votes import vote_notes
-from .wording import counted, joined, left_out, option, percent
+from .wording import few, joined, left_out, option, percent
 from .words import filled, sentence, words_of
 
 _note = partial(sentence, "notes", "note")
@@ -32,7 +33,7 @@ def explanations(result: Comparison | SetComparison, layout: Layout) -> Iterator
     """How the numbers were computed, and what the symbols mean, each with the test sets that it is about."""
     of = result if isinstance(result, SetComparison) else None
     if of is not None and of.dropped:
-        yield f"Left out, because not every test set has them: {joined(of.dropped)}."
+        yield f"Left out, because not every test set has them: {few(of.dropped, MAX_DROPPED)}."
     found = (
         (sentence, name)
         for name, comparison in by_name(result).items()
@@ -178,6 +179,7 @@ def _of_pairs(comparison: Comparison, metric: str) -> dict[str, Any]:
 
 
 LETTERS = "systems that share a letter do not differ significantly."
+LINES = "Lines: each system above a line is significantly better than each below it."
 
 
 def rank_key(comparison: Comparison, without: str = "") -> str:
@@ -203,6 +205,8 @@ def _ranks(comparison: Comparison, layout: Layout, of: SetComparison | None) -> 
     if layout.shows_group("letters", n_metrics):
         missing = f" There are none under {joined(without)}, because more than 26 would be needed." if without else ""
         yield f"Group: {LETTERS}{missing}"
+    if has_ranks and n_metrics == 1 and comparison.rankings[0].systems[-1].cluster > 1:
+        yield LINES
 
 
 def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None) -> Iterator[str]:
@@ -211,7 +215,8 @@ def _not_shown(comparison: Comparison, layout: Layout, of: SetComparison | None)
     pairs = layout.spelled(option("--pairs", "render(pairs=True)"))
     if tests and not layout.shows_pairs(comparison) and (several or comparison.baseline is None):
         shown = "differences, intervals and p" if comparison.interval is not None else "differences and p"
-        yield f"For the {shown} of all {counted(tests, 'test')}: {pairs}, or save as JSON or CSV."
+        every = {1: "the test", 2: "both tests"}.get(tests, f"all {tests:,} tests")
+        yield f"For the {shown} of {every}: {pairs}, or save as JSON or CSV."
     if not (layout.paper or layout.shows_all_documents(comparison)):
         yield f"For the scores on all documents: {f'{pairs}, or ' if tests else ''}save as JSON or HTML."
     if several and not (tests or layout.shows_details(comparison)) and any(s.details for s in comparison.scores):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from attrs import evolve
 
@@ -36,6 +36,9 @@ from .systems import shows_best_alone
 from .tables import differences
 from .typst import as_typst, typst_figures, typst_paragraph
 from .wording import ci, file_names, joined
+
+if TYPE_CHECKING:
+    from .plots.forest import Forest
 
 ENTRIES, FACTS = "references.bib", "checklist.txt"
 # What the last line of the checklist begins with.
@@ -168,9 +171,10 @@ def _figures(result: Comparison | SetComparison, layout: Layout) -> Iterator[tup
         shown, figure = _that_fit(kind, panels, names=names, digits=layout.digits)
         under = joined(dict.fromkeys(metric for _, metric in shown.values()))
         over = ", average over the test sets" if first.averaged_over else ""
-        arrows = kind == "forest" and any(_has_arrows(*panel, layout) for panel in shown.values())
+        forests = [_forest(*panel, layout) for panel in shown.values()] if kind == "forest" else []
         left = "" if len(shown) == len(panels) else f" Only the first {len(shown)} of {len(panels)} panels have room."
-        symbols, groups = symbols_of_figure(first, kind, len(shown), arrows)
+        pairs, arrows = [pair for each in forests for pair in each.pairs], any(each.inner for each in forests)
+        symbols, groups = symbols_of_figure(first, kind, len(shown), pairs, arrows)
         what = _what(kind, [*shown.values()], layout, groups)
         caption = " ".join(filter(None, [f"{under}{over}: {what}.", symbols]))
         yield f"{kind}.pdf", _picture(figure, f"{caption}{left}", f"the {what}", groups)
@@ -231,12 +235,12 @@ def _compared_with(comparison: Comparison, metric: str, layout: Layout) -> str:
     return f"{layout.name(baseline)}, the best system," if is_best else layout.name(baseline)
 
 
-def _has_arrows(comparison: Comparison, metric: str, layout: Layout) -> bool:
-    """Whether a forest plot has arrows for systems off its axis."""
+def _forest(comparison: Comparison, metric: str, layout: Layout) -> Forest:
+    """What a forest plot shows."""
     from .plots.forest import Forest  # imports matplotlib
     from .plots.view import View
 
-    return Forest.from_view(View.from_options(comparison, metric, layout.names, layout.digits), None).inner is not None
+    return Forest.from_view(View.from_options(comparison, metric, layout.names, layout.digits))
 
 
 def _study_figures(study: StudyResult) -> Iterator[tuple[str, Picture]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -274,15 +274,15 @@ def difference_columns(
     return [*columns, ("p", unadjusted), adjusted]
 
 
-def some_interval_disagrees(comparison: Comparison) -> bool:
-    """Whether an interval excludes 0 although p, which is adjusted, is above α."""
+def some_interval_disagrees(comparison: Comparison, among: Collection[PairedDifference] | None = None) -> bool:
+    """Whether an interval of these pairs (by default all) excludes 0 although p, which is adjusted, is above α."""
     if comparison.family_size == 1 or has_margin(comparison):
         return False
     return any(
         pair.confidence_interval is not None
         and (pair.confidence_interval.low > 0 or pair.confidence_interval.high < 0)
         and not is_significant(comparison, pair)
-        for pair in comparison.comparisons
+        for pair in (comparison.comparisons if among is None else among)
     )
 
 

@@ -18,8 +18,8 @@ from .sources import keys_of
 
 # What an exponent belongs to if that is text.
 EMPTY = '""'
-# A figure across both columns.
-WIDE = 'placement: auto, scope: "parent", '
+# Tables and figures float, as in LaTeX: Typst 0.15 squashes a table into the little that floats leave of a column.
+FLOATING, WIDE = "placement: auto,", ' scope: "parent",'
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 FITTED = (
     "(body => layout(room => { let wide = measure(body).width; "
@@ -71,7 +71,7 @@ def _label(latex: str) -> str:
 def typst_figures(pictures: Mapping[str, Picture], names: Collection[str] = ()) -> str:
     """A ``figure`` with a caption for each file."""
     return "".join(
-        f'#figure(image("{name}"), {WIDE if picture.wide else ""}caption: {_prose(picture.caption, names)})'
+        f'#figure(image("{name}"), {FLOATING}{WIDE if picture.wide else ""} caption: {_prose(picture.caption, names)})'
         f" <{_label(figure_label(name))}>\n"
         for name, picture in pictures.items()
     )
@@ -121,8 +121,7 @@ def _figure(table: Table, more: str, fit: Fit, label: str, names: Collection[str
     caption, end = _prose(table.caption, names) + more, f") <{_label(label)}>"
     for part in pages(table, fit):
         yield "#figure("
-        if fit.columns == 2:
-            yield f"  {WIDE}"
+        yield f"  {FLOATING}{WIDE if fit.columns == 2 else ''}"
         yield f"  {FITTED}(text(size: {fit.size.scale}em, table("
         yield f"    columns: {len(kinds)}, align: ({', '.join(kinds)},),"
         yield f"    stroke: none, inset: {_insets(table, fit)},"

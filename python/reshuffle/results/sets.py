@@ -15,6 +15,8 @@ from .plots import Plots
 
 # What tables of data call the average, so that no test set beside it can have this name.
 AVERAGE = "average"
+# Messages and reports have no more names of systems that were left out; `dropped` has all.
+MAX_DROPPED = 6
 
 
 @record

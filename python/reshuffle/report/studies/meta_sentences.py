@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any
 
@@ -21,6 +23,10 @@ from .meta_values import AVERAGE, Family, families, on_segments, short_name, sho
 MAX_NAMED, MAX_SENTENCES = 5, 12
 # Values and ends of intervals that differ by less are equal.
 TOLERANCE = 1e-9
+# Outliers are farther from the median than 2.5 standard deviations, as 1.4826 median absolute deviations estimate them.
+FAR = 2.5 * 1.4826
+# With fewer other systems, a correlation without the outliers says little.
+FEW_LEFT = 5
 # Reports have tables of the tests of so many coefficients and test sets.
 MAX_TESTED = 4
 
@@ -40,6 +46,28 @@ def conclusions(result: MetaEvaluation) -> Iterator[str]:
     yield from _undefined(result)
     for family in families(result):
         yield from said("meta", "biased", _of_family(family, several) | _outside(family))
+        if (family.level, family.coefficient) == ("system", "pearson"):
+            yield from said("meta", "outliers", _of_family(family, several) | _outliers(result, family))
+
+
+def _outliers(result: MetaEvaluation, family: Family) -> dict[str, Any]:
+    """The systems that are far from the others for people, and r of each metric without them."""
+    scores = grouped((each.metric, each) for each in result.systems if each.test_set == family.test_set)
+    human = {each.system: each.human for own in scores.values() for each in own if math.isfinite(each.human)}
+    centre = statistics.median(human.values()) if human else 0.0
+    spread = statistics.median(abs(each - centre) for each in human.values()) if human else 0.0
+    far = [system for system, each in human.items() if abs(each - centre) > FAR * spread > 0]
+    found: dict[str, float] = {}
+    for metric in result.metrics if far and len(human) - len(far) >= FEW_LEFT else ():
+        pairs = [(each.human, each.score) for each in scores[metric.name] if each.system in human.keys() - {*far}]
+        with suppress(statistics.StatisticsError):  # of constant or too few scores
+            found[metric.name] = statistics.correlation(*zip(*pairs, strict=True)) * (
+                1 if metric.higher_is_better else -1
+            )
+    values = [f"{r:.3f} ({name})" for name, r in found.items()]
+    if len(values) > MAX_NAMED:
+        values = [f"{min(found.values()):.3f} to {max(found.values()):.3f}"]
+    return {"far": far, "n_far": len(far), "values": values}
 
 
 def _of_family(family: Family, several: bool) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def paper(result: RunComparison) -> Iterator[Table]:
     decide = [nulls.pop(name) for name in result.plan.exchange[:1] if name in nulls]
     tested = " ".join([p_symbols(result), *intervals(result), *decide]) if result.comparisons else ""
     if constant(result.comparisons, "baseline") is not None:
-        yield _scores_and_tests(result).explained(f"Avg: mean of the runs. {_spread(result)} {tested}")
+        yield _scores_and_tests(result).explained(f"{_spread(result)} {tested}")
     else:
         yield _scores(result).explained(_spread(result))
         if result.comparisons:
@@ -139,7 +139,7 @@ def _bold(cells: Cells, bold: Callable[[Any], bool]) -> Cells:
     return {heading: partial(shown, cell) for heading, cell in Rows(cells).shown.items()}
 
 
-def _means(result: RunComparison, number: str, mean: str) -> Cells:
+def _means(result: RunComparison, number: str) -> Cells:
     """The number of runs, if it differs between systems, their mean, and how much they vary."""
 
     def spread(name: str) -> Callable[[ScoredRuns], str]:
@@ -147,7 +147,7 @@ def _means(result: RunComparison, number: str, mean: str) -> Cells:
 
     return {
         number: _number_of_runs(result) is None and (lambda each: f"{len(each.scores.runs):,}"),
-        mean: lambda each: f"{each.scores.mean:.{each.decimals}f}",
+        "Mean": lambda each: f"{each.scores.mean:.{each.decimals}f}",
         "s_sel": spread("s_sel"),
         "s_test": spread("s_test"),
         "s_dev": _has_dev(result) and spread("s_dev"),
@@ -164,7 +164,7 @@ def _scores(result: RunComparison) -> Table:
         return ends_cell(ends if len(each.scores.runs) > 1 else None, f".{each.decimals}f")
 
     median: Cells = {"Range": from_to, "Median run": lambda each: str(each.scores.median_run)}
-    cells = {**_names(result), **_means(result, "Runs", "Mean"), **median}
+    cells = {**_names(result), **_means(result, "Runs"), **median}
     title = f"Scores of {runs}: {counted(result.plan.segments, 'segment')}"
     return pivot(title, scored_runs(result.systems), _rows(cells, 2, "system"))
 
@@ -285,7 +285,7 @@ def _scores_and_tests(result: RunComparison) -> Table:
 
     names = _names(result)
     tested = {heading: partial(of_test, cell) for heading, cell in Rows(_tested(result)).shown.items()}
-    cells = {**names, **_bold({"System": names["System"], **_means(result, "n", "Avg"), **tested}, better)}
+    cells = {**names, **_bold({"System": names["System"], **_means(result, "n"), **tested}, better)}
     title = _asked(result, f"Scores of {'runs' if n is None else counted(n, 'run')} and differences from {baseline}")
     rows = _rows(cells, 2, "system")
     bold = phrase(result, "bold", baseline=baseline, by=exchange_phrase(result))
