@@ -47,9 +47,9 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
             except InputError as error:
                 problems.append(error)
         if together := found_together(found):
-            # One command takes them all.
+            # If one command takes them all, it is enough.
             alone = {file: [replace(each, commands=()) for each in kinds] for file, kinds in found.items()}
-            found = {**(found if as_json else alone), "Together": [together]}
+            found = {**(found if as_json or not together.commands else alone), "Together": [together]}
         if as_json and found:
             shown = {file: [asdict(each) for each in kinds] for file, kinds in found.items()}
             click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
