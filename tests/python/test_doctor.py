@@ -355,7 +355,7 @@ LM = {"doc": {"q": "?"}, "target": "A", "arguments": [], "resps": [], "filtered_
 SCORED = {
     "epochs.csv": csv("id,epoch,ok", *(f"{q},{e},{(i + e) % 3 // 2}" for i, q in enumerate(QUESTIONS) for e in (1, 2))),
     "again.csv": csv("id,correct", *(f"{q},{i % 2}" for q in QUESTIONS for i in range(3))),
-    "twice.csv": csv("id,score", *(f"{q},{i / 40}" for i, q in enumerate([*QUESTIONS, "q3"]))),
+    "twice.csv": csv("id,passed", *(f"{q},{i % 2}" for i, q in enumerate([*QUESTIONS, "q3"]))),
     "words.csv": csv("id,correct", *(f"{q},{'yes' if i % 3 else 'no'}" for i, q in enumerate(QUESTIONS))),
     "grades.csv": csv("question,answer,grade", *(f"{q}?,{q}!,{'CI'[i % 2]}" for i, q in enumerate(QUESTIONS))),
     "tests.jsonl": "".join(

@@ -75,6 +75,8 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
     names = [words[3] for words in commands]
+    if len({*names}) > 1 and any("@" in name for name in names):  # which is no column
+        return None
     shown = [*files] if len({*names}) == 1 else [f"{file}#{name}" for file, name in zip(files, names, strict=True)]
     missing = ["--missing", "pairwise"] if any("--missing" in words for words in commands) else []
     command = f"{BY_SCORES} {shlex.join([names[0] if len({*names}) == 1 else 'METRIC', *shown, *missing])}"

@@ -394,8 +394,11 @@ LEVELS: Mapping[str, str] = {"allow": "notice", "reject": "error", "inconclusive
 
 def gate_as_github(gate: Gate) -> str:
     """A command of GitHub Actions, which shows the verdict and the reason beside the checks of a pull request."""
-    said = printable(headline(gate)).replace("%", "%25")
-    return f"::{LEVELS[gate.verdict]} title=reshuffle gate::{said}\n"
+    said, systems = (
+        printable(text).replace("%", "%25") for text in (headline(gate), f"{gate.system} against {gate.baseline}")
+    )
+    title = f"reshuffle gate, {systems}".replace(":", "%3A").replace(",", "%2C")
+    return f"::{LEVELS[gate.verdict]} title={title}::{said}\n"
 
 
 def _plain(text: str) -> str:
