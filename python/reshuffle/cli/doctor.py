@@ -36,14 +36,13 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
     commands that take it. With several: also whether they belong together.
     """
     if files:
-        from .file_kinds import found_in
-        from .file_trials import found_together, watched
+        from .file_trials import examined, found_together
 
         found: dict[str, list[Found]] = {}
         problems: list[InputError] = []
         for file in files:
             try:
-                found[file] = [*map(watched, found_in(file if path_is(file) else split_name(file)[0]))]
+                found[file] = examined(file if path_is(file) else split_name(file)[0])
             except InputError as error:
                 problems.append(error)
         if together := found_together(found):

@@ -6,7 +6,7 @@ import contextlib
 import io
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from ..errors import InputError, InputWarning, counted, listed
 from ..options.files import SetFiles
 from ..sets import SetData
 from .commands import compare_command, score_command
-from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found
+from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in
 from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
 
@@ -35,9 +35,7 @@ def tried(command: str) -> Tried:
     """What ``reshuffle compare ...`` or ``score`` would say of its files, without OTHER, until it has read them."""
     _, name, *words = (word for word in shlex.split(command) if word != "OTHER")
     notes, problem = io.StringIO(), ""
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(notes):
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", InputWarning)
+    with _warned() as said, contextlib.redirect_stderr(notes):
         try:
             used = score_command if name == "score" else compare_command
             with used.make_context(name, words) as context:
@@ -49,11 +47,29 @@ def tried(command: str) -> Tried:
                     read_sets(checked_sets(*texts, options, None))
         except InputError as error:
             problem = str(error.with_flags())
-    said = [str(each.message.with_flags()) for each in caught if isinstance(each.message, InputWarning)]
-    return Tried([*notes.getvalue().replace("reshuffle: ", "").splitlines(), *dict.fromkeys(said)], problem)
+    return Tried([*notes.getvalue().replace("reshuffle: ", "").splitlines(), *said], problem)
 
 
-def watched(found: Found) -> Found:
+@contextlib.contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Warnings about files in the body, each once, as soon as it has ended."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", InputWarning)
+        yield said
+    messages = (each.message for each in caught)
+    said += dict.fromkeys(str(each.with_flags()) for each in messages if isinstance(each, InputWarning))
+
+
+def examined(path: str) -> list[Found]:
+    """What a file is, and what its readers warn of."""
+    with _warned() as said:
+        found = found_in(path)
+    return [_watched(replace(each, watch=[*each.watch, *(said if at == 0 else ())])) for at, each in enumerate(found)]
+
+
+def _watched(found: Found) -> Found:
     """What a file is, with what compare says of it if it has scores."""
     command = found.commands[0] if found.commands else ""
     of_tasks = found.format == "folder" and "OTHER" in command
@@ -61,7 +77,7 @@ def watched(found: Found) -> Found:
         return found
     said = tried(command)
     problem = [said.problem] if said.problem and not found.watch else []
-    return replace(found, watch=[*found.watch, *said.watch, *problem])
+    return replace(found, watch=[*dict.fromkeys([*found.watch, *said.watch, *problem])])
 
 
 def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
@@ -70,7 +86,7 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if len(files) < 2:
         return None
     if all(each.kind == TEXTS.name for each in files.values()):
-        return _texts_together([*files])
+        return _news(_texts_together([*files]), files)
     commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
@@ -86,7 +102,13 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     watch = [*said.watch, *filter(None, [said.problem])]
     how = "" if said.problem else _matched(files, said.watch)
     commands = [] if said.problem else [command]
-    return Found(how, "", commands, kind=f"scores of {counted(len(files), 'system')}", watch=watch)
+    return _news(Found(how, "", commands, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
+
+
+def _news(together: Found, files: Mapping[str, Found]) -> Found:
+    """What is not said of one of the files already."""
+    before = {text for each in files.values() for text in each.watch}
+    return replace(together, watch=[text for text in together.watch if text not in before])
 
 
 def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
