@@ -101,8 +101,8 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
         said, command = in_common, f"{command} --unmatched drop"
     watch = [*said.watch, *filter(None, [said.problem])]
     how = "" if said.problem else _matched(files, said.watch)
-    commands = [] if said.problem else [command]
-    return _news(Found(how, "", commands, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
+    offered = [] if said.problem else [command]
+    return _news(Found(how, "", offered, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
 
 
 def _news(together: Found, files: Mapping[str, Found]) -> Found:
