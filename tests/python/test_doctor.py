@@ -388,6 +388,7 @@ TOGETHER = (
     "a.csv plain.csv",
     "ref.txt one.txt mark.txt",
     "ref.txt one.txt two.txt",
+    "old new",
     "a.csv one.txt",
 )
 

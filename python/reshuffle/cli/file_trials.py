@@ -101,7 +101,8 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
         said, command = in_common, f"{command} --unmatched drop"
     watch = [*said.watch, *filter(None, [said.problem])]
     how = "" if said.problem else _matched(files, said.watch)
-    offered = [] if said.problem else [command]
+    gated = [f"{command.replace('compare', 'gate', 1)} --margin MARGIN"] if len(files) == 2 else []
+    offered = [] if said.problem else [command, *gated]
     return _news(Found(how, "", offered, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
 
 
