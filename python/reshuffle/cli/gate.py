@@ -65,6 +65,18 @@ def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     more; else it is rejected if it is shown to be worse under some metric, even by less than the margin; else the gate
     is inconclusive. For bad input the exit code is 2.
     """
+    is_github = options["fmt"] == "github"
+    try:
+        return _gate(systems, options)
+    except InputError as error:
+        if is_github:
+            from ..report.gate import annotation
+
+            click.echo(annotation("error", "reshuffle gate", str(error.with_flags())), nl=False)
+        raise
+
+
+def _gate(systems: tuple[str, ...], options: dict[str, Any]) -> int:
     from ..gate import gated
     from ..report.gate import headline
     from .inputs.sets import checked_sets, read_sets
