@@ -278,15 +278,20 @@ def _given_margins(
             margin=Argument("margin", {lacking[0]: _example(data.metrics[data.labels.index(lacking[0])])}),
             rule=Argument("rule", ("no-regression",)),
         )
-    for m in primary:
-        if found[m] is not None:
+    for m, of_primary in enumerate(found):
+        if m in primary and of_primary is not None:
             raise InputError(
                 "{name} is a primary metric, under which the new system has to be better, so that a margin says "
                 "nothing: leave out {margin}, or name other primary metrics",
                 name=data.labels[m],
-                margin=Argument("margin", {data.labels[m]: str(found[m])}),
+                margin=Argument("margin", {data.labels[m]: _shortest(of_primary)}),
             )
     return found
+
+
+def _shortest(margin: Margin) -> float | str:
+    """A margin as one writes it."""
+    return str(margin) if margin.unit else plain_number(f"{margin.value:g}")
 
 
 def _example(m: object) -> float | str:

@@ -107,7 +107,8 @@ def test_every_text_of_a_kind_says_something_of_a_name(kind: Any) -> None:
 def test_words_commands_and_options_are_explained(run: Any) -> None:
     asked = [
         "p-value", "CI", "'adjusted p (worse)'", "margin gate", "nulls:margin", "baseline", "looks", "votes",
-        "bootstrap-shift permutation run", "studentized ar-studentized BLEU", "near-alpha",
+        "ar:scheme", "bleu:tokenize=intl", "bootstrap-shift permutation run", "studentized ar-studentized BLEU",
+        "near-alpha",
     ]  # fmt: skip
     assert_told("explain", {names: run("explain", *shlex.split(names)).out for names in asked})
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out

@@ -351,29 +351,44 @@ def csv(header: str, *rows: str) -> str:
 
 # What is in files of scores, and what compare says of them, too; several files are read together.
 QUESTIONS = [f"q{i}" for i in range(30)]
+LM = {"doc": {"q": "?"}, "target": "A", "arguments": [], "resps": [], "filtered_resps": [], "metrics": ["acc"]}
 SCORED = {
     "epochs.csv": csv("id,epoch,ok", *(f"{q},{e},{(i + e) % 3 // 2}" for i, q in enumerate(QUESTIONS) for e in (1, 2))),
     "again.csv": csv("id,correct", *(f"{q},{i % 2}" for q in QUESTIONS for i in range(3))),
-    "twice.csv": csv("id,score", *(f"{q},{i / 40}" for i, q in enumerate([*QUESTIONS, "q3"]))),
+    "twice.csv": csv("id,passed", *(f"{q},{i % 2}" for i, q in enumerate([*QUESTIONS, "q3"]))),
     "words.csv": csv("id,correct", *(f"{q},{'yes' if i % 3 else 'no'}" for i, q in enumerate(QUESTIONS))),
     "grades.csv": csv("question,answer,grade", *(f"{q}?,{q}!,{'CI'[i % 2]}" for i, q in enumerate(QUESTIONS))),
+    "tests.jsonl": "".join(
+        f'{{"node": "t::{q}", "outcome": "{"passed" if i % 3 else "failed"}", "s": {i / 8}}}\n'
+        for i, q in enumerate(QUESTIONS)
+    ),
     "scales.csv": csv("id,a,b", *(f"{q},{i / 40},{2.5 * i}" for i, q in enumerate(QUESTIONS))),
     "asked.csv": csv("id,prompt,reply,score", *(f"{q},what {q},it {q},{i % 5}" for i, q in enumerate(QUESTIONS))),
     "models.csv": csv("model,id,ok", *(f"{m},{q},{i % m}" for m in (2, 3) for i, q in enumerate(QUESTIONS))),
     "a.csv": csv("id,acc", *(f"{q},{i / 40}" for i, q in enumerate(QUESTIONS))),
     "b.csv": csv("id,acc", *(f"{q},{i / 50}" for i, q in reversed([*enumerate(QUESTIONS)]))),
     "c.csv": csv("id,acc", *(f"{q},{i * 4}" for i, q in enumerate(QUESTIONS[:25]))),
+    **{
+        f"{model}/samples_{task}.jsonl": "".join(
+            json.dumps(LM | {"doc_id": i, "doc_hash": f"{task}{i}", "acc": float((i + len(task)) % 3 < n)}) + "\n"
+            for i in range(30)
+        )
+        for n, model in enumerate(("old", "new"), 1)
+        for task in ("arc", "qa")
+    },
     "plain.csv": csv("f1", *(f"{i / 30}" for i in range(30))),
     "ref.txt": "a b\n" * 30,
     "one.txt": "a c\n" * 30,
+    "mark.txt": "\ufeffa d\n" * 30,
     "two.txt": "a d\n" * 29,
 }
 TOGETHER = (
     "a.csv b.csv",
     "a.csv b.csv c.csv",
     "a.csv plain.csv",
-    "ref.txt one.txt",
+    "ref.txt one.txt mark.txt",
     "ref.txt one.txt two.txt",
+    "old new",
     "a.csv one.txt",
 )
 
@@ -381,16 +396,21 @@ TOGETHER = (
 def test_what_is_in_scores_and_what_to_watch(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, content in SCORED.items():
-        Path(name).write_text(content)
-    files = [name for name in SCORED if name not in " ".join(TOGETHER)] + [*TOGETHER]
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(content, "utf-8")
+    files = [name for name in SCORED if "/" not in name and name not in " ".join(TOGETHER)] + ["new", *TOGETHER]
     told = {each: run("doctor", *each.split()).out for each in files}
     assert_told("doctor_of_scores", told)
     for name in files[:-1]:  # what is advised works, and says no more
-        (last,) = [*json.loads(run("doctor", "--json", *name.split()).out).values()][-1]
-        done = run(*shlex.split(last["commands"][0].replace("OTHER", name))[1:])
-        assert (done.code == 0) == (name not in ("words.csv", "grades.csv", "ref.txt one.txt two.txt")), done.err
+        found = json.loads(run("doctor", "--json", *name.split()).out)
+        (last,) = [*found.values()][-1]
+        if not last["commands"]:
+            assert any("must match" in line for line in last["watch"])
+            continue
+        done = run(*shlex.split(last["commands"][0].replace("OTHER", name.replace("new", "old")))[1:])
+        assert (done.code == 0) == (name not in ("words.csv", "grades.csv", "tests.jsonl")), done.err
         said = re.findall("reshuffle: (?:warning: )?(?!error)(.*)", done.err)
-        assert set(said) <= set(last["watch"]), name
+        assert {*said} <= {text for kinds in found.values() for each in kinds for text in each["watch"]}, name
 
 
 LABELS = {

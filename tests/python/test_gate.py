@@ -313,7 +313,8 @@ def test_every_format_has_the_verdict_and_json_is_read_back(verdict: str, fails:
         assert verdict.upper() in found.render(fmt)
     assert [row["verdict"] for row in found.to_dicts()] == [verdict] * 2
     level = {"allow": "notice", "reject": "error", "inconclusive": "warning"}[verdict]
-    assert re.fullmatch(rf"::{level} title=reshuffle gate::{verdict.upper()}: .*\n", found.render("github"))
+    title = f"reshuffle gate%2C {found.system} against {found.baseline}"
+    assert re.fullmatch(rf"::{level} title={title}::{verdict.upper()}: .*\n", found.render("github"))
     # JUnit has a case for each task.
     root = ElementTree.fromstring(found.render("junit"))
     assert [case.find("failure") is not None for case in root.iter("testcase")] == fails

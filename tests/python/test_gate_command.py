@@ -67,6 +67,14 @@ def test_the_exit_code_is_the_verdict(
     assert capsys.readouterr().out.startswith(f"{verdict}: ")
 
 
+def test_github_is_told_of_bad_input_too(demo: Path, run: Any) -> None:
+    done = run("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--format", "github")
+    assert done.code == 2
+    assert (
+        done.out == f"::error title=reshuffle gate::{done.err.removeprefix('reshuffle: error: ').replace('%', '%25')}"
+    )
+
+
 def test_bad_input_is_refused_in_a_sentence(demo: Path, run: Any) -> None:
     (demo / "short.txt").write_text("a\n")
     (demo / "right.scores").write_text("1\n0\n")

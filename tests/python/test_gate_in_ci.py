@@ -165,7 +165,9 @@ def test_the_action_passes_its_inputs_to_the_script() -> None:
 def test_the_action_sets_its_outputs_and_the_summary(runner: Runner) -> None:
     done = runner.run(BASE_AND_NEW.replace(" --ref", "\n --ref") + "2")
     assert done.returncode == 0
-    assert done.stdout.startswith("::notice title=reshuffle gate::ALLOW: BLEU is not worse by 2 or more")
+    assert done.stdout.startswith(
+        "::notice title=reshuffle gate%2C tuned against baseline::ALLOW: BLEU is not worse by 2 or more"
+    )
     outputs = dict(line.split("=", 1) for line in runner.read("GITHUB_OUTPUT").splitlines())
     assert outputs["verdict"] == "allow"
     assert json.loads(Path(outputs["json"]).read_text("utf-8"))["verdict"] == "allow"

@@ -30,20 +30,19 @@ WORKS_WITH = ("sacrebleu", "pandas", "polars")
 @option("--json", "as_json", is_flag=True, help="Write an object in JSON.")
 def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
     if files:
-        from .file_kinds import found_in
-        from .file_trials import found_together, watched
+        from .file_trials import examined, found_together
 
         found: dict[str, list[Found]] = {}
         problems: list[InputError] = []
         for file in files:
             try:
-                found[file] = [*map(watched, found_in(file if path_is(file) else split_name(file)[0]))]
+                found[file] = examined(file if path_is(file) else split_name(file)[0])
             except InputError as error:
                 problems.append(error)
         if together := found_together(found):
-            # One command takes them all.
+            # If one command takes them all, it is enough.
             alone = {file: [replace(each, commands=()) for each in kinds] for file, kinds in found.items()}
-            found = {**(found if as_json else alone), "Together": [together]}
+            found = {**(found if as_json or not together.commands else alone), "Together": [together]}
         if as_json and found:
             shown = {file: [asdict(each) for each in kinds] for file, kinds in found.items()}
             click.echo(json.dumps(shown, indent=2, ensure_ascii=False))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from .. import _core
-from ..errors import InputError, either, nearest, quoted, shortened
+from ..errors import InputError, either, nearest, quoted, shortened, unknown_name
 from ..names import metric_key
 from ..report import Terminal
 from .entries import EVERY, KINDS, Entry, Kind
@@ -52,6 +52,8 @@ def chosen(names: Sequence[str]) -> list[tuple[Kind, Sequence[Entry]]]:
             called = {kind: own for kind in KINDS if (own := _called(kind, _head(name)))}
         if not called and not only:  # what reports call a test, which its entry has
             called = {kind: own for kind in KINDS if (own := [each for each in kind.entries if _is(name, each.also)])}
+        if not called and colon and not only:
+            called = _option_of(of_kind, own_name.partition("=")[0])
         whole = " ".join(names)
         if not called and len(names) > 1 and any(_called(kind, whole) for kind in EVERY):  # without quotes
             return chosen([whole])
@@ -72,6 +74,25 @@ def _called(kind: Kind, name: str) -> Sequence[Entry]:
     if kind.is_called(name):
         return kind.entries
     return [each for each in kind.entries if _is(name, (each.name, *each.also))] if _is(name, kind.known) else []
+
+
+def _option_of(owner: str, option: str) -> dict[Kind, Sequence[Entry]]:
+    """The option that follows the name of a metric, a test or the like and a colon; none if that has no options."""
+    options = next(kind for kind in EVERY if kind.key == "options")
+    known = []
+    for kind in KINDS:
+        for entry in _called(kind, owner) if kind.options else ():
+            for written, takes, default, about in entry.options:
+                name = written.removeprefix("--")
+                if _is(option, (name,)):
+                    values = "; default ".join([takes, *([default] if default != "–" else [])])
+                    place = f"{kind.chosen_by} {entry.name}:{name}=VALUE ({values})"
+                    record = {"about": about, "written": place}
+                    return {options: [Entry(f"{entry.name}:{name}", options, record)]}
+                known.append(name)
+    if known:
+        raise unknown_name(f"option of {owner}", option, known)
+    return {}
 
 
 def _is_listed(kind: Kind, names: Sequence[str]) -> bool:

@@ -37,7 +37,7 @@ from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_num
 from ..data.formats.inspect_logs import WORDS
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import GOLD, MODELS, PERHAPS_IDS, names_runs
-from ..data.joined_scores import problems_in
+from ..data.joined_scores import open_log, problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
@@ -48,6 +48,7 @@ from ..data.score_columns import (
     Table,
     column_of_runs,
     columns_of_scores,
+    has_labels,
     has_texts,
     roles_of,
     table_of,
@@ -254,7 +255,9 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
 def _segments(path: str) -> object:
     """What the segments of a file of scores have in common with those of other systems: their ids, or their number."""
     source = _source(path)
-    return frozenset(Opened(source, format_of(path)).ids() or ()) or source.data.count(b"\n")
+    log = open_log(source)
+    ids = Opened(source, format_of(path)).ids() if log is None else [sample.segment for sample in log.samples]
+    return frozenset(ids or ()) or source.data.count(b"\n")
 
 
 def _counts(path: str) -> Found | None:
@@ -529,15 +532,17 @@ def _table(path: str) -> Found:
     ]
     own_ids = [name or "the first column" for name in with_ids if name not in (*groups, *factors)]
     words = [name for name in others if _are_verdicts(columns[name])]
+    # Beside times and the like, the words are the scores.
+    are_scores = bool(words) and not damaged and not any(has_labels(table, columns[name]) for name in numbers)
     texts = [name for name in others if name not in (*words, *factors)]
     spans = {name: table.floats(columns[name]) for name in numbers if name not in factors}
     by_kind = (("ids", own_ids), ("groups", groups), ("texts", texts))
     holds = [f"{what} in {listed(own)}" for what, own in by_kind if own]
     holds += [f"{' or '.join(_distinct(columns[name]))} in {name}" for name in words]
     holds += [f"numbers in {_spans(spans)}"] if spans else []
-    commands, watch = _of_columns(table, columns, others, [*spans] or [*damaged], lacks), []
-    if words and not numbers and not damaged and not any("macro-f1" in each for each in commands):
-        commands = _of_numbers(table, words[:1], lacks)
+    commands, watch = _of_columns(table, columns, others, words, [*spans] or [*damaged], lacks), []
+    if are_scores and not any("macro-f1" in each for each in commands):
+        commands = [*_of_numbers(table, words[:1], lacks), *commands]
         right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -WORDS_OF_ANSWERS[word.lower()])
         watch.append(f"scores are numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}")
     if not commands and len(others) == 1:
@@ -553,11 +558,21 @@ def _table(path: str) -> Found:
 
 
 def _of_columns(
-    table: Table, columns: Mapping[str, Column], others: Sequence[str], numbers: Sequence[str], lacks: bool
+    table: Table,
+    columns: Mapping[str, Column],
+    others: Sequence[str],
+    words: Sequence[str],
+    numbers: Sequence[str],
+    lacks: bool,
 ) -> list[str]:
-    """The commands that take columns of texts, of labels or of numbers, the likely ones first."""
+    """The commands that take columns of texts, of labels or of numbers, the likely ones first.
+
+    ``words`` are columns of verdicts among the ``others``.
+    """
     own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
-    texts, has_reference = _of_texts([name for name in own if name.lower() not in (*MODELS, *PERHAPS_IDS)])
+    texts, has_reference = _of_texts(
+        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)]
+    )
     labels = [each for each in own if _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
@@ -647,7 +662,8 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     run, _ = column_of_runs(table, models)
     ids = [] if run or models else table.ids() or []
     problems = None
-    if "correct" not in map(str.lower, table.header):  # of answers, which are no code
+    # Answers are no code, and a few rows that are there twice no samples.
+    if "correct" not in map(str.lower, table.header) and not len(ids) > len({*ids}) > len(ids) / 2:
         with contextlib.suppress(InputError):  # n and c may be other numbers
             problems = problems_in("pass@1", table, None, None)
     if problems is not None and not run:

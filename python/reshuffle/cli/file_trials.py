@@ -6,7 +6,7 @@ import contextlib
 import io
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from ..data.score_columns import opened
 from ..errors import InputError, InputWarning, counted, listed
 from ..options.files import SetFiles
 from ..sets import SetData
-from .commands import score_command
-from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found
-from .inputs.sets import given_files
+from .commands import compare_command, score_command
+from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in
+from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
 
 
@@ -32,31 +32,52 @@ class Tried(NamedTuple):
 
 
 def tried(command: str) -> Tried:
-    """What ``reshuffle compare ...`` would say of its files, without OTHER, until it has read them."""
-    words = [word for word in shlex.split(command)[2:] if word != "OTHER"]
+    """What ``reshuffle compare ...`` or ``score`` would say of its files, without OTHER, until it has read them."""
+    _, name, *words = (word for word in shlex.split(command) if word != "OTHER")
     notes, problem = io.StringIO(), ""
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(notes):
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", InputWarning)
+    with _warned() as said, contextlib.redirect_stderr(notes):
         try:
-            # Unlike compare, score accepts a single system.
-            with score_command.make_context("compare", words) as context:
+            used = score_command if name == "score" else compare_command
+            with used.make_context(name, words) as context:
                 options = context.params
-                files = given_files(SetFiles, options, options.pop("reference"), options.pop("systems"))
-                SetData.of(Input.checked(files, least=1).read())
+                texts = options.pop("reference"), options.pop("systems")
+                if name == "score":
+                    SetData.of(Input.checked(given_files(SetFiles, options, *texts), least=1).read())
+                else:
+                    read_sets(checked_sets(*texts, options, None))
         except InputError as error:
             problem = str(error.with_flags())
-    said = [str(each.message.with_flags()) for each in caught if isinstance(each.message, InputWarning)]
-    return Tried([*notes.getvalue().replace("reshuffle: ", "").splitlines(), *dict.fromkeys(said)], problem)
+    return Tried([*notes.getvalue().replace("reshuffle: ", "").splitlines(), *said], problem)
 
 
-def watched(found: Found) -> Found:
+@contextlib.contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Warnings about files in the body, each once, as soon as it has ended."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", InputWarning)
+        yield said
+    messages = (each.message for each in caught)
+    said += dict.fromkeys(str(each.with_flags()) for each in messages if isinstance(each, InputWarning))
+
+
+def examined(path: str) -> list[Found]:
+    """What a file is, and what its readers warn of."""
+    with _warned() as said:
+        found = found_in(path)
+    return [_watched(replace(each, watch=[*each.watch, *(said if at == 0 else ())])) for at, each in enumerate(found)]
+
+
+def _watched(found: Found) -> Found:
     """What a file is, with what compare says of it if it has scores."""
-    if not found.commands or not found.commands[0].startswith(BY_SCORES) or "--qrels" in found.commands[0]:
+    command = found.commands[0] if found.commands else ""
+    of_tasks = found.format == "folder" and "OTHER" in command
+    if not command.startswith(BY_SCORES) or "--qrels" in command or of_tasks:
         return found
-    said = tried(found.commands[0])
+    said = tried(command)
     problem = [said.problem] if said.problem and not found.watch else []
-    return replace(found, watch=[*found.watch, *said.watch, *problem])
+    return replace(found, watch=[*dict.fromkeys([*found.watch, *said.watch, *problem])])
 
 
 def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
@@ -65,11 +86,13 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if len(files) < 2:
         return None
     if all(each.kind == TEXTS.name for each in files.values()):
-        return _texts_together([*files])
+        return _news(_texts_together([*files]), files)
     commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
     names = [words[3] for words in commands]
+    if len({*names}) > 1 and any("@" in name for name in names):  # which is no column
+        return None
     shown = [*files] if len({*names}) == 1 else [f"{file}#{name}" for file, name in zip(files, names, strict=True)]
     missing = ["--missing", "pairwise"] if any("--missing" in words for words in commands) else []
     command = f"{BY_SCORES} {shlex.join([names[0] if len({*names}) == 1 else 'METRIC', *shown, *missing])}"
@@ -78,13 +101,24 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
         said, command = in_common, f"{command} --unmatched drop"
     watch = [*said.watch, *filter(None, [said.problem])]
     how = "" if said.problem else _matched(files, said.watch)
-    return Found(how, "", [command], kind=f"scores of {counted(len(files), 'system')}", watch=watch)
+    gated = [f"{command.replace('compare', 'gate', 1)} --margin MARGIN"] if len(files) == 2 else []
+    offered = [] if said.problem else [command, *gated]
+    return _news(Found(how, "", offered, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
+
+
+def _news(together: Found, files: Mapping[str, Found]) -> Found:
+    """What is not said of one of the files already."""
+    before = {text for each in files.values() for text in each.watch}
+    return replace(together, watch=[text for text in together.watch if text not in before])
 
 
 def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
     """How the rows of files belong together, unless something else is said."""
-    if all(each.format.partition(":")[0] in LOGS for each in files.values()):
+    formats = {each.format.partition(":")[0] for each in files.values()}
+    if formats <= {*LOGS}:
         return "samples are matched by id"
+    if "folder" in formats:
+        return "folders with a file of each test set"
     ids = {file: opened(file)[0].ids() if each.kind == TABLE.name else None for file, each in files.items()}
     first, *others = ids.values()
     if first is None or None in others:
@@ -98,10 +132,10 @@ def _texts_together(files: Sequence[str]) -> Found:
     references = [file for file in files if Path(file).stem.casefold() in REFERENCES]
     known = references if len(references) == 1 else []
     systems = [file for file in files if file not in known]
-    said = tried(f"reshuffle compare {shlex.join([*known, *systems])}")
+    said = tried(f"reshuffle score {shlex.join([*known, *systems])}")
     watch = [*(said.watch if known else ()), *filter(None, [said.problem])]
     command = "score" if len(systems) == 1 else "compare"
-    words = shlex.join([*(known or ["REF"]), *systems])
+    commands = [] if said.problem else [f"reshuffle {command} {shlex.join([*(known or ['REF']), *systems])}"]
     kind = f"outputs of {counted(len(systems), 'system')}"
     about = f"and the reference {known[0]}" if known else ""
-    return Found(about, "", [f"reshuffle {command} {words}"], kind=kind, watch=watch)
+    return Found(about, "", commands, kind=kind, watch=watch)

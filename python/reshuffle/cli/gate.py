@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import shlex
@@ -25,7 +24,7 @@ from ..options.gate import Gate as GateOptions
 from ..options.gate import Gated, GatedFiles, GatedSets, GateFiles, GateKeys
 from .declared import declared_options, given_values, made, taken_options
 from .inputs.folders import files_in, files_of_tasks, is_folder
-from .params import flattened
+from .params import flattened, name_of_scores
 from .process import INCONCLUSIVE, REJECTED
 from .shared import COMMON, METRICS, file_options, full_option, output_options, report_command
 
@@ -60,6 +59,18 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
+    is_github = options["fmt"] == "github"
+    try:
+        return _gate(systems, options)
+    except InputError as error:
+        if is_github:
+            from ..report.gate import annotation
+
+            click.echo(annotation("error", "reshuffle gate", str(error.with_flags())), nl=False)
+        raise
+
+
+def _gate(systems: tuple[str, ...], options: dict[str, Any]) -> int:
     from ..gate import gated
     from ..report.gate import headline
     from .inputs.sets import checked_sets, read_sets
@@ -141,19 +152,8 @@ def _check_outputs(systems: Sequence[str], options: Mapping[str, Any]) -> None:
     if systems and not any(options[name] for name in ("references", "scores", "counts")):
         raise InputError(
             "no reference: add --ref REF; if these are scores of segments, write --scores "
-            f"{_name_of_scores(systems)} {shlex.join(systems)}"
+            f"{name_of_scores(systems)} {shlex.join(systems)}"
         )
-
-
-def _name_of_scores(files: Sequence[str]) -> str:
-    """The first column or key with numbers that all files have; NAME if there is none."""
-    from ..data.score_columns import columns_of_scores, opened
-
-    with contextlib.suppress(InputError):
-        tables = [opened(file)[0] for file in files]
-        known = [columns_of_scores(table, table.perhaps_scores()) for table in tables]
-        return next((shlex.quote(name) for name in known[0] if all(name in each for each in known)), "NAME")
-    return "NAME"
 
 
 def _check_no_folders(systems: Sequence[str], references: Sequence[str]) -> None:

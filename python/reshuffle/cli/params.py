@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -173,13 +175,26 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
     if not name:
         raise InputError(f"{option}: expected a name and {what}, got an empty name")
     if is_input(name):
-        written = " ".join(map(shortened, [option, "NAME", name, *rest][:MAX_SHOWN]))
+        free = name_of_scores(words) if option == "--scores" else "NAME"
+        written = " ".join(map(shortened, [option, free, name, *rest][:MAX_SHOWN]))
+        about = ", where NAME is what you call it" if free == "NAME" else ""
         more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
         raise InputError(
             f"{option} {shortened(name)}: expected a name before {what}, but {shortened(name)} is a file: write "
-            f"{written}{more}, with a NAME that no file has"
+            f"{written}{more}{about}"
         )
     return name, tuple(rest)
+
+
+def name_of_scores(files: Sequence[str]) -> str:
+    """The first column or key with numbers that all files have; NAME if there is none."""
+    from ..data.score_columns import columns_of_scores, opened
+
+    with contextlib.suppress(InputError):
+        tables = [opened(file)[0] for file in files if file != "-"]
+        known = [columns_of_scores(table, table.perhaps_scores()) for table in tables]
+        return next((shlex.quote(name) for name in (known or [[]])[0] if all(name in each for each in known)), "NAME")
+    return "NAME"
 
 
 def is_input(word: str) -> bool:

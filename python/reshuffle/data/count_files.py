@@ -302,8 +302,8 @@ def _read_npy(file: IO[bytes], path: str, name: str, check: bool) -> Arrays:
     file.seek(-length, os.SEEK_END)
     if not re.fullmatch(rb"[0-9a-f]{8}\n", file.read()):
         raise InputError(
-            f"{name}: expected {EXPECTED}, got an array without a description at its end: count the texts again, or "
-            f"save arrays of your own with reshuffle.save_counts; {ARRAYS_AS_TEXT}"
+            f"{name}: expected {EXPECTED}, got an array that does not say what its columns are: count the texts "
+            f"again, or save your own counts with reshuffle.save_counts; {ARRAYS_AS_TEXT}"
         )
     file.seek(0)
     array = _mapped(file, path)

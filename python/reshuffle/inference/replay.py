@@ -19,9 +19,9 @@ def supplied_in(options: OfArrays, name: str) -> Supplied | None:
     if blocks is None:
         if ties != ">=":
             raise InputError(
-                f"ties={ties!r} counts only replicates that are strictly more extreme than the observed "
-                f"difference, which makes p too small. It is for reproducing the p-values of other programs from "
-                f"their {name}: pass {name}, or leave ties out"
+                f"ties={ties!r} makes p too small, because replicates as extreme as the observed difference do not "
+                f"count. It is only for reproducing p-values of other programs from their {name}: pass these as "
+                f"{name}, or leave ties out"
             )
         return None
     for argument in ("n_resamples", "seed"):

@@ -116,10 +116,10 @@ class Excludes(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """Options one of which this one needs, and what to do without."""
+    """Options one of which this one needs, and what to do without; by default to add it, or to leave this one out."""
 
     others: tuple[str, ...]
-    advice: str = "add it, or leave it out"
+    advice: str = ""
 
 
 class Check(NamedTuple):
@@ -522,7 +522,7 @@ def check_combined(options: Options) -> None:
             raise refused(record, f"{{{name}}} and {{{others[0]}}} cannot be combined: {{advice}}", advice=rule.advice)
         if isinstance(rule, Needs) and not given:
             names = either(f"{{{each}}}" for each in others)
-            raise refused(record, f"{{{name}}} needs {names}: {{advice}}", advice=rule.advice)
+            raise refused(record, f"{{{name}}} needs {names}: {rule.advice or f'add {names}, or leave {{{name}}} out'}")
 
 
 def refused(record: type[Options], message: str, **others: Any) -> InputError:

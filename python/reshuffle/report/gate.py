@@ -393,9 +393,18 @@ LEVELS: Mapping[str, str] = {"allow": "notice", "reject": "error", "inconclusive
 
 
 def gate_as_github(gate: Gate) -> str:
-    """A command of GitHub Actions, which shows the verdict and the reason beside the checks of a pull request."""
-    said = printable(headline(gate)).replace("%", "%25")
-    return f"::{LEVELS[gate.verdict]} title=reshuffle gate::{said}\n"
+    """An annotation with the verdict and the reason, which GitHub shows beside the checks of a pull request."""
+    return annotation(LEVELS[gate.verdict], f"reshuffle gate, {gate.system} against {gate.baseline}", headline(gate))
+
+
+def annotation(level: str, title: str, text: str) -> str:
+    """A command of GitHub Actions.
+
+    >>> annotation("error", "a, b", "100% worse")
+    '::error title=a%2C b::100%25 worse\\n'
+    """
+    title, text = (printable(each).replace("%", "%25") for each in (title, text))
+    return f"::{level} title={title.replace(':', '%3A').replace(',', '%2C')}::{text}\n"
 
 
 def _plain(text: str) -> str:

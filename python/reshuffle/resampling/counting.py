@@ -584,7 +584,8 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             left_out = m.options.get("without") if m.key in OF_LABELS else None
             if left_out is not None and not any(left_out in own for own in (known, *corpus.systems.values())):
                 warn(
-                    f"{m.name} leaves out {quoted(left_out)} (its option 'without'), but no reference or output is that"
+                    f"{m.name} leaves out the label {quoted(left_out)} (its option 'without'), but no reference or "
+                    "output has it: is it spelt otherwise?"
                 )
 
 
@@ -630,8 +631,8 @@ def _check_spelling(corpus: Corpus, known: Set[str]) -> None:
             shown = listed(f"{quoted(label)} for {quoted(other)}" for label, other in near)
             n = sum(own.count(label) for label, _ in near)
             warn(
-                f"{name} has labels that no reference has, and that differ from one in case or spaces only: {shown}; "
-                f"they are wrong on {counted(n, 'line')}: write labels alike"
+                f"{name} writes some labels otherwise than the references, in case or spaces: {shown}; they count as "
+                f"wrong on {counted(n, 'line')}: write labels alike"
             )
 
 
@@ -698,6 +699,6 @@ def warn_of_tokenized(found: Sequence[tuple[str, int]], metric_name: str) -> Non
     (name, n), others = found[0], len(found) - 1
     also = f", and many of {counted(others, 'other output')}," if others else ""
     warn(
-        f"{n:,} segments of {name!r}{also} end in a tokenized period (' .'), but {metric_name} "
-        "tokenizes texts itself: detokenize them, or turn its tokenizer off (tokenize 'none')"
+        f"{n:,} segments of {name!r}{also} end in ' .', so they seem to be tokenized, and {metric_name} would tokenize "
+        "them again: detokenize them, or turn its tokenizer off (tokenize 'none')"
     )

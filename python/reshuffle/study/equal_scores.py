@@ -115,8 +115,8 @@ def checked_error(request: Request, m: int, pair: tuple[int, int], made: Counts,
     what = f"{abs(wanted):g} apart" if wanted else "equal"
     raise CannotBeMadeError(
         f"{material.data.labels[m]}: the scores of {quoted(names[0])} and {quoted(names[1])}, which differ by "
-        f"{abs(float(scores[0] - scores[1])):.3g}, cannot be made {what}: they are off by {error:.3g}, and only "
-        f"{TOLERANCE * standard_error:.2g} is small enough; use another value of equalize, or other systems"
+        f"{abs(float(scores[0] - scores[1])):.3g}, cannot be made {what}: they are off by {error:.3g}, and at most "
+        f"{TOLERANCE * standard_error:.2g} is allowed; use another value of equalize, or other systems"
     )
 
 

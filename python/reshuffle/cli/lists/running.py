@@ -100,7 +100,8 @@ class _Files(InputFiles, ListFiles):
         if self.totals:
             if lists.totals is None:
                 raise InputError(
-                    f"--totals: {lists.source} has no scores of the decoder: expected a column after the features"
+                    f"--totals: {lists.source} has no total score of each entry, which decoders write after the "
+                    "features: leave --totals out, or add --model FILE instead"
                 )
             return lists.totals
         if self.model is None:
@@ -108,6 +109,7 @@ class _Files(InputFiles, ListFiles):
         named = self.named_weights(self.model, lists)
         if not any(named.values()):
             raise InputError(
-                f"{display_name(self.model)}: all weights are 0: expected weights that prefer some entries"
+                f"{display_name(self.model)}: all weights are 0, so that all entries would have the same model score: "
+                "use other weights, or leave --model out"
             )
         return LinearModel(named).scores(lists)

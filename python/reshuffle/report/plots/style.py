@@ -180,7 +180,10 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
     """Axes with the drawing: ``ax``, or those of a new figure of this width and height in inches."""
     if ax is not None:
         if not isinstance(ax, Axes):
-            raise InputError(f"ax must be axes of matplotlib, got {quoted(ax)}")
+            got = f"{quoted(ax)}: plt.subplots() makes a figure and its Axes"
+            if hasattr(ax, "__len__"):  # of plt.subplots(2, 2)
+                got = f"{getattr(ax, 'size', len(ax))} in an array or list: choose one, as in ax=axes.flat[0]"
+            raise InputError(f"ax must be an Axes of matplotlib, got {got}")
         if width is not None or height is not None:
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
