@@ -93,7 +93,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
         conclusions=document.found,
         tables=[table for table in document.tables if not table.page_part],
         notes=[note for note in document.notes if note not in said],
-        truths=[(report.truth_title(name), truth) for name, truth in study.truths.items()],
+        truths=[(report.truth_title(name), _sentence(truth)) for name, truth in study.truths.items()],
         truths_heading=report.truths,
         parts=parts,
         figures=[figure for figure in figures if not figure.part],
@@ -107,10 +107,14 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(study), {"shown": shown})
 
 
+def _sentence(truth: str) -> str:
+    return f"{truth[:1].upper()}{truth[1:].rstrip('.')}."
+
+
 # The settings that are facts, and what the page calls them.
 FACTS: Mapping[str, str] = {
     "tests": "Tests",
-    "exchange": "Exchanged",
+    "exchange": "Tests",
     "sizes": "Sizes",
     "alphas": "α",
     "simulations": "Simulations",
