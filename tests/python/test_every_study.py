@@ -204,7 +204,7 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     ]
     assert all(truth[:1].isupper() and truth.endswith(".") for truth in truths)
     assert browser.texts("#truths dt") == [report.truth_title(name) for name in result.truths]
-    figures = sum(len(figure.choices(result)) for figure in report.figures.values())
+    figures = sum(len(figure.choices(result, figure.beyond)) for figure in report.figures.values())
     assert len(browser.all(".drawings img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
     assert json.loads(browser.texts("#plan")[0]) == result.plan

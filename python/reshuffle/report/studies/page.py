@@ -148,7 +148,8 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
     """Every figure for each of its options, as far as the page has room, and what is not there."""
     if not figures:
         return [], ""
-    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in figure.choices(study)]
+    chosen_of = {name: figure.choices(study, figure.beyond) for name, figure in figures.items()}
+    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in chosen_of[name]]
     if find_spec("matplotlib") is None:
         return [], "matplotlib, which draws the figures, is not installed: pip install 'reshuffle[plots]'."
     drawn = []
@@ -159,7 +160,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
         except InputError:  # names are too long: that is no reason to have no page
             continue
         part = figure.part(chosen)
-        beside = [each for each in figure.choices(study) if figure.part(each) == part]
+        beside = [each for each in chosen_of[name] if figure.part(each) == part]
         several = [key for key in chosen if chosen[key] and len({each[key] for each in beside}) > 1]
         options = ", ".join(" ".join([key.replace("_", " "), str(chosen[key])]) for key in several)
         shown = f" ({options})" if several else ""
