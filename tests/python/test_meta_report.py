@@ -133,7 +133,7 @@ def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
 
 
 def test_a_coefficient_without_a_value_has_a_sentence_but_no_table_no_figure_and_no_definition() -> None:
-    other = {"coefficient": "kendall-b", "grouping": "item"}
+    other: dict[str, Any] = {"coefficient": "kendall-b", "grouping": "item"}
     undefined = [replace(agreement(name, math.nan, n=0, reason="no votes"), **other) for name in ("X", "Y")]
     result = evaluation([agreement("X", 0.3), agreement("Y", 0.2), *undefined], [difference("X", "Y", 0.1, 0.5)])
     assert "Not defined for X and Y: Kendall's τb within segments (no votes)." in prose(result)
@@ -230,7 +230,8 @@ X, Y, Z = agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1)
 def none_is_better(*names: str) -> MetaEvaluation:
     """Three metrics that do not differ, by each of these coefficients."""
     results, pairs, groups = [], [], []
-    for at, own in enumerate({"coefficient": name} for name in names):
+    of_names: list[dict[str, Any]] = [{"coefficient": name} for name in names]
+    for at, own in enumerate(of_names):
         results += [agreement(name, value + at / 10, **own) for name, value in {"X": 0.3, "Y": 0.3, "Z": 0.1}.items()]
         compared = (("X", "Y", 0.0, 1.0), ("X", "Z", 0.2, 0.2), ("Y", "Z", 0.2, 0.3))
         pairs += [difference(*pair, **own) for pair in compared]
