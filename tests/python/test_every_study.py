@@ -198,8 +198,13 @@ def test_every_page_is_whole(browser: Browser, name: str, files: list[str], resu
     links = [button.text for button in browser.all("#contents button")]
     assert links == browser.texts("main section > h2")
     assert browser.texts("#truths h2") == [report.truths] * bool(result.truths)
-    assert browser.texts("#truths dd") == [*result.truths.values()]
-    figures = sum(len(figure.choices(result)) for figure in report.figures.values())
+    truths = browser.texts("#truths dd")
+    assert [truth.rstrip(".").casefold() for truth in truths] == [
+        truth.rstrip(".").casefold() for truth in result.truths.values()
+    ]
+    assert all(truth[:1].isupper() and truth.endswith(".") for truth in truths)
+    assert browser.texts("#truths dt") == [report.truth_title(name) for name in result.truths]
+    figures = sum(len(figure.choices(result, figure.beyond)) for figure in report.figures.values())
     assert len(browser.all(".drawings img")) == min(figures, MAX_FIGURES)
     assert browser.run("return [...document.images].every((image) => image.naturalWidth > 100)")
     assert json.loads(browser.texts("#plan")[0]) == result.plan

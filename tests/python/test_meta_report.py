@@ -134,7 +134,7 @@ def test_bold_type_marks_metrics_that_agree_better_than_the_baseline() -> None:
 
 
 def test_a_coefficient_without_a_value_has_a_sentence_but_no_table_no_figure_and_no_definition() -> None:
-    other = {"coefficient": "kendall-b", "grouping": "item"}
+    other: dict[str, Any] = {"coefficient": "kendall-b", "grouping": "item"}
     undefined = [replace(agreement(name, math.nan, n=0, reason="no votes"), **other) for name in ("X", "Y")]
     result = evaluation([agreement("X", 0.3), agreement("Y", 0.2), *undefined], [difference("X", "Y", 0.1, 0.5)])
     assert "Not defined for X and Y: Kendall's τb within segments (no votes)." in prose(result)
@@ -229,6 +229,18 @@ RESULTS: dict[str, Callable[[], MetaEvaluation]] = {
 X, Y, Z = agreement("X", 0.25), agreement("Y", 0.3), agreement("Z", 0.1)
 
 
+def none_is_better(*names: str) -> MetaEvaluation:
+    """Three metrics that do not differ, by each of these coefficients."""
+    results, pairs, groups = [], [], []
+    of_names: list[dict[str, Any]] = [{"coefficient": name} for name in names]
+    for at, own in enumerate(of_names):
+        results += [agreement(name, value + at / 10, **own) for name, value in {"X": 0.3, "Y": 0.3, "Z": 0.1}.items()]
+        compared = (("X", "Y", 0.0, 1.0), ("X", "Z", 0.2, 0.2), ("Y", "Z", 0.2, 0.3))
+        pairs += [difference(*pair, **own) for pair in compared]
+        groups += [group(name, rank, "a", 1, **own) for name, rank in {"X": 1, "Y": 1, "Z": 3}.items()]
+    return evaluation(results, pairs, groups)
+
+
 def by(**tests: Any) -> MetaEvaluation:
     """The ranked metrics by other tests."""
     own = [replace(each, **tests) for each in ranked().comparisons]
@@ -272,11 +284,8 @@ CASES: dict[str, Callable[[], MetaEvaluation]] = {
         [X, Y, Z, agreement("W", 0.26)],
         [difference("Y", "X", 0.05, 0.03), difference("Z", "X", -0.15, 0.01), difference("W", "X", 0.01, 0.9)],
     ),
-    "none is better": lambda: evaluation(
-        [agreement("X", 0.3), Y, Z],
-        [difference("X", "Y", 0.0, 1.0), difference("X", "Z", 0.2, 0.2), difference("Y", "Z", 0.2, 0.3)],
-        [group("X", 1, "a", 1), group("Y", 1, "a", 1), group("Z", 3, "a", 1)],
-    ),
+    "none is better": lambda: none_is_better("tau"),
+    "none is better by any": lambda: none_is_better("tau", "darr"),
     "not defined": lambda: evaluation([agreement("X", float("nan"), n=0, reason="no votes"), Y]),
     "systems left out, all votes": lambda: evaluation(ranked().results, left_out={"": ["c", "d"]}, repeats="all"),
     "an outlier": lambda: of_systems(-3.0),

@@ -85,7 +85,7 @@ def test_segments_are_sorted_by_the_difference_of_their_scores(browser: Browser,
     classes = browser.each(f"{SEGMENT} .change span", "each.className")
     assert classes == ["better" if (d > 0) == higher else "worse" for d in differences]
     for side, value in (("system", 1), ("baseline", -1)):
-        choose(browser, "Segments", side)
+        choose(browser, "Show", side)
         of_side = expected_order(comparison, metric, system, baseline, value)
         assert numbers(browser) == of_side[:20]
         assert browser.texts(f"{SECTION} output") == [f"{len(of_side)} of 400 segments"]
@@ -146,7 +146,7 @@ def test_missing_scores_are_last(browser: Browser) -> None:
     assert numbers(browser) == [3, 0, 1, 2]
     assert browser.texts(f"{SEGMENT} .score")[4:] == ["no score", "9.000", "3.000", "no score"]
     assert len(browser.texts(f"{SEGMENT} .change")) == 2
-    choose(browser, "Segments", "baseline")
+    choose(browser, "Show", "baseline")
     assert numbers(browser) == [3]
 
 
@@ -162,7 +162,7 @@ def test_without_scores_of_segments_they_are_in_the_order_of_the_test_set(browse
     assert numbers(browser) == [0, 1, 2]
     assert browser.texts(f"{SEGMENT} .score") == []
     assert browser.texts(f"{SECTION} .legend")[0].startswith(f"{name} has no segment scores: segments are in the order")
-    assert browser.all(f'{SECTION} select[aria-label="Segments"]') == []
+    assert browser.all(f'{SECTION} select[aria-label="Show"]') == []
 
 
 def test_outputs_that_resemble_each_other_take_little_space_in_the_page() -> None:
@@ -284,7 +284,7 @@ def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_re
     assert marks(browser) == [["DEL The", "DEL ."], ["INS A", "INS ,", "INS !"]]
     assert browser.texts(f"{SEGMENT} .outputs .text") == [systems["old"][0], systems["new"][0]]
     assert browser.texts(f"{SECTION} .legend") == ["Words only in old or moved; words only in new or moved."]
-    choose(browser, "Edits", "reference")
+    choose(browser, "Highlight", "reference")
     assert marks(browser) == [
         ["DEL A", "INS The", "DEL dog", "INS cat"],
         ["DEL dog", "INS cat", "INS ,", "DEL .", "INS !"],
@@ -292,7 +292,7 @@ def test_words_that_differ_are_marked_between_the_outputs_or_from_the_closest_re
     legend = "Words that are not in the closest reference or moved; words of that reference that are missing or moved."
     assert browser.texts(f"{SECTION} .legend") == [legend]
     assert browser.texts(f"{SEGMENT} h4")[:2] == ["Reference 1", "Reference 2"]
-    choose(browser, "Edits", "none")
+    choose(browser, "Highlight", "none")
     assert marks(browser) == [[], []]
     assert browser.texts(f"{SECTION} .legend") == [""]
     search(browser, "y")
@@ -337,8 +337,8 @@ def test_two_systems_that_were_not_compared_are_shown_here_only(browser: Browser
     assert pair_of(browser) == ("rules", "baseline")
     # Other choices stay, too.
     browser.open(comparison.render("html"), "system=tuned&baseline=baseline")
-    choose(browser, "Segments", "system")
-    choose(browser, "Edits", "reference")
+    choose(browser, "Show", "system")
+    choose(browser, "Highlight", "reference")
     search(browser, "boat")
     browser.run("showView(0, 1)")
     texts = known(comparison.texts)
@@ -395,7 +395,7 @@ def test_hostile_texts_are_shown_as_they_are(browser: Browser) -> None:
     assert pair_of(browser) == ("b", name)
     assert numbers(browser) == [*range(len(HOSTILE))]
     for edits in ("outputs", "reference", "none"):
-        choose(browser, "Edits", edits)
+        choose(browser, "Highlight", edits)
         texts = browser.run(
             """const copies = [...document.querySelectorAll(arguments[0])].map((text) => text.cloneNode(true));
             if (arguments[1]) copies.forEach((copy) => copy.querySelectorAll("del").forEach((each) => each.remove()));
@@ -427,7 +427,7 @@ def test_outputs_are_side_by_side_where_there_is_room_and_an_empty_one_is_named(
         assert browser.run("return document.documentElement.scrollWidth") <= width
     assert names["a"] in browser.texts(f"{SEGMENT} bdi")
     assert "(empty)" in browser.texts(f"{SEGMENT} .outputs .text")
-    choose(browser, "Edits", "reference")
+    choose(browser, "Highlight", "reference")
     search(browser, "y")
     assert browser.texts(f"{SEGMENT}:first-child .outputs .text") == ["y", "y"]  # the missing word is marked
     assert marks(browser)[0] == ["DEL y"] or marks(browser)[1] == ["DEL y"]

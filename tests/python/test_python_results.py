@@ -286,7 +286,8 @@ def test_advice_for_an_attribute_leads_to_one_that_exists() -> None:
         if owner in ("argument", "arguments of Plots", "metric", "test", "format", "missing"):
             continue
         kind = {"reshuffle": reshuffle, "Reported": Reported, "Compared": Compared}.get(owner)
-        kind = kind or getattr(reshuffle, owner, None) or getattr(reshuffle.report, owner)
+        found = (getattr(each, owner, None) for each in (reshuffle, reshuffle.meta, reshuffle.report))
+        kind = kind or next(filter(None, found))
         for advice, names in group.items():
             assert not [name for name in names if hasattr(kind, name)], owner
             for used in re.findall(r"^use (?:comparison\.|reshuffle\.)?(\w+)", advice):

@@ -115,7 +115,7 @@ def damaged(result: StudyResult, change: Callable[[Any], object]) -> object:
 
 def test_a_result_displays_itself_or_says_why_not_and_damaged_ones_are_named() -> None:
     result = made()
-    assert repr(result) == "<StudyResult: type1; rates: 9, pvalues: 9>"
+    assert repr(result) == "<StudyResult: type1; BLEU; rates: 9, pvalues: 9>"
     assert str(result) == render(result, "text", Layout(Terminal.from_stdout())).rstrip("\n")
     assert result._repr_html_().count("<table") == 1
     results = {"one": result, "several": several()}

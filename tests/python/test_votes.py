@@ -296,6 +296,7 @@ def test_a_result_is_saved_and_shown_again() -> None:
     assert again == found
     for fmt in ("text", "markdown", "latex", "typst", "html", "csv"):
         assert "s3" in again.render(fmt)
+    assert f"<h1>Ratings of {len(found.systems)} systems by votes</h1>" in again.render("html")
 
 
 # Files.

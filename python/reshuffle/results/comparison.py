@@ -360,8 +360,8 @@ class Comparison(Compared):
         1.5
         """
         if not self.comparisons:
-            raise InputError(
-                "this result has scores only: reshuffle.compare tests differences, reshuffle.score does not"
-            )
+            of_texts = "reshuffle.compare tests differences, reshuffle.score does not"
+            why = of_texts if self.votes is None else "print(result) says why"
+            raise InputError(f"this result has scores only: {why}")
         metrics, names = [used.name for used in self.metrics], (system, baseline, metric)
         return pair_of(self.comparisons, names, self.systems, metrics, self.baseline, self.is_reversible)

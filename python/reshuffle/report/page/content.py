@@ -163,6 +163,8 @@ def letters_first(table: Table) -> Table:
 
 def _title(comparison: Comparison) -> str:
     systems = counted(len(comparison.systems), "system")
+    if comparison.votes is not None:
+        return f"Ratings of {systems} by votes"
     return f"{systems} under {joined(metric.name for metric in comparison.metrics)}"
 
 

@@ -75,13 +75,13 @@ class Figure:
         records: Sequence[Any] = study.tables.get(self.table, ())
         return records if self.flat is None else self.flat(records)
 
-    def choices(self, study: StudyResult) -> list[dict[str, Any]]:
-        """The options of every figure of this kind that the study has, unless it would have only one point."""
+    def choices(self, study: StudyResult, beyond: int = 0) -> list[dict[str, Any]]:
+        """The options of every figure of this kind that has more records, unless it would have only one point."""
         records = self.records(study)
         if self.over is not None and len({getattr(record, self.over) for record in records}) < 2:
             return []
         every = Counter(tuple(getattr(record, field) for field in self.by) for record in records)
-        return [dict(zip(self.by, values, strict=True)) for values, n in every.items() if n > self.beyond]
+        return [dict(zip(self.by, values, strict=True)) for values, n in every.items() if n > beyond]
 
     def panels(
         self, study: StudyResult, name: str, where: Mapping[str, Any], *, single: bool = False

@@ -15,7 +15,7 @@ from typing import Any
 from ...errors import counted, either
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
-from ..wording import named
+from ..wording import joined, named
 from ..words import Template, filled, said, words
 from .meta_values import AVERAGE, Family, families, on_segments, short_name, shown_families, sized
 
@@ -39,7 +39,8 @@ def _named(what: str, names: Sequence[str]) -> dict[str, Any]:
 def conclusions(result: MetaEvaluation) -> Iterator[str]:
     """Which metrics agree best with people, which are not significantly different, and what is not defined."""
     several = len(families(result)) > 1
-    sentences = [sentence for family in shown_families(result) for sentence in _answer(family, several)]
+    answers = [answer for family in shown_families(result) for answer in _answer(family, several)]
+    sentences = [sentence for answer in _merged(answers) for sentence in said("meta", "answer", answer)]
     yield from sentences[:MAX_SENTENCES]
     if len(sentences) > MAX_SENTENCES:
         yield from said("meta", "more", {"n": len(sentences) - MAX_SENTENCES})
@@ -75,8 +76,25 @@ def _of_family(family: Family, several: bool) -> dict[str, Any]:
     return {"coefficient": family.name, "test_set": family.test_set, "several": several}
 
 
-def _answer(family: Family, several: bool) -> Iterator[str]:
-    """Which metric agrees best with people, or how metrics differ from the baseline."""
+def _merged(answers: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The answers: one for all coefficients by which no metrics differ and the same ones have the highest values."""
+    alike = grouped(
+        ((each["test_set"], each["highest"]) if each["ranked"] and not each["any_differ"] else at, each)
+        for at, each in enumerate(answers)
+    )
+    for first, *others in alike.values():
+        own = [first, *others]
+        values = joined(f"{each['most']:.3f}" for each in own)
+        yield {
+            **first,
+            "coefficient": joined(each["coefficient"] for each in own),
+            "values": values,
+            "n_values": len(own),
+        }
+
+
+def _answer(family: Family, several: bool) -> Iterator[dict[str, Any]]:
+    """Which metric agrees best with people, or how metrics differ from the baseline, as values of a sentence."""
     values = family.by_metric
     defined = [metric for metric in family.by_value if not math.isnan(values[metric].value)]
     if not defined:
@@ -107,7 +125,7 @@ def _answer(family: Family, several: bool) -> Iterator[str]:
         "ranked": bool(family.groups),
         "any_differ": any(pair.is_significant(family.alpha) for pair in family.comparisons),
     }
-    yield from said("meta", "answer", about | {"against": "; ".join(said("meta", "against", about))})
+    yield about | {"against": "; ".join(said("meta", "against", about))}
 
 
 def _undefined(result: MetaEvaluation) -> Iterator[str]:

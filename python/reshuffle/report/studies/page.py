@@ -93,7 +93,7 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
         conclusions=document.found,
         tables=[table for table in document.tables if not table.page_part],
         notes=[note for note in document.notes if note not in said],
-        truths=[(report.truth_title(name), truth) for name, truth in study.truths.items()],
+        truths=[(report.truth_title(name), _sentence(truth)) for name, truth in study.truths.items()],
         truths_heading=report.truths,
         parts=parts,
         figures=[figure for figure in figures if not figure.part],
@@ -107,10 +107,14 @@ def study_page(study: StudyResult, document: Document, layout: Layout) -> Page:
     return Page("study.html.j2", STUDY_SCRIPTS, as_json(study), {"shown": shown})
 
 
+def _sentence(truth: str) -> str:
+    return f"{truth[:1].upper()}{truth[1:].rstrip('.')}."
+
+
 # The settings that are facts, and what the page calls them.
 FACTS: Mapping[str, str] = {
     "tests": "Tests",
-    "exchange": "Exchanged",
+    "exchange": "Tests",
     "sizes": "Sizes",
     "alphas": "α",
     "simulations": "Simulations",
@@ -144,7 +148,8 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
     """Every figure for each of its options, as far as the page has room, and what is not there."""
     if not figures:
         return [], ""
-    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in figure.choices(study)]
+    chosen_of = {name: figure.choices(study, figure.beyond) for name, figure in figures.items()}
+    every = [(name, figure, chosen) for name, figure in figures.items() for chosen in chosen_of[name]]
     if find_spec("matplotlib") is None:
         return [], "matplotlib, which draws the figures, is not installed: pip install 'reshuffle[plots]'."
     drawn = []
@@ -155,7 +160,7 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
         except InputError:  # names are too long: that is no reason to have no page
             continue
         part = figure.part(chosen)
-        beside = [each for each in figure.choices(study) if figure.part(each) == part]
+        beside = [each for each in chosen_of[name] if figure.part(each) == part]
         several = [key for key in chosen if chosen[key] and len({each[key] for each in beside}) > 1]
         options = ", ".join(figure.option(key, chosen[key]) for key in several)
         shown = f" ({options})" if several else ""

@@ -13,6 +13,7 @@ from ...documented import record
 from ...errors import listed
 from .. import UsedMetric
 from ..intervals import ConfidenceInterval
+from ..lookup import first_names
 from ..plots import figures_in_words
 from ..reported import Cited, reports
 from .plan import Plan, with_lists
@@ -96,7 +97,8 @@ class StudyResult(Cited, Generic[P_co]):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {len(records):,}" for name, records in self.tables.items())
-        return f"<StudyResult: {self.study}; {sizes}>"
+        metrics = first_names(metric.name for metric in self.metrics)
+        return f"<{type(self).__name__}: {'; '.join(filter(None, (self.study, metrics, sizes)))}>"
 
     @property
     def plot(self) -> StudyPlots:

@@ -48,9 +48,9 @@ class SegmentList {
     const systems = names.map((name) => [name, shownName(name)]);
     this.system = this.#select("System", systems, () => this.#choosePair(this.system.value, this.baseline.value, 0));
     this.baseline = this.#select("Baseline", systems, () => this.#choosePair(this.system.value, this.baseline.value, 1));
-    this.side = this.#select("Segments", [["all", ""], ["system", ""], ["baseline", ""]], () => this.#choose("side", this.side.value));
-    const marks = [["outputs", "between the outputs"], ["reference", "from the reference"], ["none", "not marked"]];
-    this.marks = this.#select("Edits", marks, () => this.#choose("marks", this.marks.value));
+    this.side = this.#select("Show", [["all", ""], ["system", ""], ["baseline", ""]], () => this.#choose("side", this.side.value));
+    const marks = [["outputs", "differences of the outputs"], ["reference", "edits from the reference"], ["none", "nothing"]];
+    this.marks = this.#select("Highlight", marks, () => this.#choose("marks", this.marks.value));
     this.marks.value = segmentChoice.marks;
     const text = h("input", { type: "search", placeholder: "Filter by text", "aria-label": "Filter segments by text", value: segmentChoice.text });
     text.addEventListener("input", () => this.#choose("text", text.value));
