@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
@@ -59,7 +60,11 @@ def paper(result: MetaEvaluation) -> Iterator[Table]:
 def _coefficients(result: MetaEvaluation) -> Iterator[Table]:
     """A table for each coefficient: with a column for each test set, if there are several."""
     by_coefficient = grouped(((family.grouping, family.coefficient), family) for family in families(result))
-    for own in by_coefficient.values():
+    every = [*by_coefficient.values()]
+    # A sentence says which values are not defined, and why.
+    for own in [
+        own for own in every if any(not math.isnan(each.value) for one in own for each in one.results)
+    ] or every:
         sets = [family for family in own if not family.is_over_sets]
         if len(sets) > 1:
             yield _overview(own, len(sets))
