@@ -13,6 +13,7 @@ from reshuffle import FromCounts, compare, compare_sets, meta, metric
 from reshuffle.meta import JudgedSet, Judgments, ScoreTable
 from reshuffle.meta.coefficients import COEFFICIENTS
 from reshuffle.meta.samples import matrix_sample
+from reshuffle.meta.values import ALL_TIED, matrix_values
 from reshuffle.resampling import Batch
 from texts import translations
 from told import assert_raises
@@ -382,3 +383,11 @@ def test_judgments_follow_the_order_of_the_outputs() -> None:
         for kind in meta.HUMAN_SCORES:
             expected = dict(zip("dcba", meta.human_scores(votes, kind).tolist(), strict=True))
             assert dict(zip(own.systems, meta.human_scores(own, kind).tolist(), strict=True)) == expected
+
+
+def test_a_threshold_that_ties_nearly_all_pairs_is_named() -> None:
+    """The first metric favours some systems, which people do not, so that only ties are right."""
+    human = np.zeros((4, 50))
+    human[0, :2] = 1
+    found = matrix_values("acc23", "item", np.stack([np.arange(4)[:, None] - human, human]), human)
+    assert (found.value.tolist(), found.reason) == (pytest.approx([0.98, 1.0]), (ALL_TIED, None))

@@ -272,6 +272,15 @@ TABLES: dict[str, Callable[[], MetaEvaluation]] = {
     "tested test sets": lambda: of_sets("sets"),
     "scores of systems": of_systems,
     "a matrix of p-values": lambda: many(6),
+    "one coefficient is not defined": lambda: evaluation(
+        [X, agreement("X", float("nan"), n=0, reason="no pairs", coefficient="acc23", grouping="item", ties=None)]
+    ),
+    "groups of the metrics differ": lambda: evaluation(
+        [
+            agreement(name, 0.3, grouping="item", coefficient="kendall-b", ties=None, groups=n)
+            for name, n in (("X", 90), ("Y", 87))
+        ]
+    ),
     "ranked by other scores": lambda: of_other_scores("perm-both"),
 }
 CASES: dict[str, Callable[[], MetaEvaluation]] = {

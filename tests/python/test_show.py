@@ -108,6 +108,22 @@ def test_options_of_reports_are_those_of_the_command(run: Any, kind: str, option
     assert found.out != run("show", f"{kind}/as.json").out
 
 
+@pytest.mark.parametrize("fmt", ["json", "csv"])
+def test_a_test_set_is_shown_alone(run: Any, fmt: str) -> None:
+    words = ("show", "sets/as.json", "--set", "two")
+    assert run(*words, "--format", fmt).out == read_json("sets/as.json")["two"].render(fmt)
+    assert run(*words).out.startswith("BLEU: 400 segments, 1 reference, 3 systems\n")
+
+
+def test_a_triangle_is_of_the_systems_that_all_test_sets_have(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reshuffle.report.layout.MAX_TRIANGLE", 3)
+    sets = f"--set one {TEXTS} rules.txt --set two {TEXTS}"
+    words = f"compare {sets} --all-pairs --triangle --no-pairs --missing-systems drop -n 9 -o triangle.json"
+    assert run(*words.split()).code == 0
+    found = run("show", "triangle.json", "--triangle", "--no-pairs")
+    assert (found.code, found.out.count("by how much the system")) == (0, 3)
+
+
 def test_the_guide_names_the_commands_whose_results_are_shown(run: Any) -> None:
     shown = " ".join(run("show", "--help").out.split())
     names = re.findall(r"\w+", shown.partition("that reshuffle ")[2].partition(" wrote;")[0])

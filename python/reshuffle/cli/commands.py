@@ -12,7 +12,7 @@ from .. import types
 from ..errors import InputError, printable
 from ..options.comparisons import CompareSets, Score, SegmentScoring
 from ..options.declare import call, options_of, taken
-from ..options.display import ComparisonDisplay, Display
+from ..options.display import ComparisonDisplay, Display, ShownSet
 from ..options.files import FlipFiles, SetFiles, Sets
 from ..options.flips import FlipOptions
 from .declared import declared_options, given_values, made, taken_options
@@ -84,7 +84,8 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
         if not testing.all_pairs:
             next(iter(inputs.sets.values())).note_baseline(chosen.baseline)
         names = dict.fromkeys(name for each in sets.values() for name in each.data.names)
-        output.check_systems([*names], testing.all_pairs)
+        in_all = [name for name in names if all(name in each.data.names for each in sets.values())]
+        output.check_systems([*names], testing.all_pairs, compared=len(in_all))
         if "texts" in testing.include:
             output.check_texts(common_texts(sets))
         resampling = job.resampling(chosen)
@@ -225,6 +226,7 @@ def flips_command(reference: str | None, systems: tuple[str, ...], **options: An
 @all_of(
     output_options(get_args(types.GateFormat)),
     declared_options(ComparisonDisplay, [name for name in options_of(ComparisonDisplay) if name != "table"]),
+    declared_options(ShownSet),
     (
         table_option(default="with -o FILE.csv all of them, as FILE.NAME.csv; on standard output the main one"),
         full_option("what the short forms of the results of runs and gate leave out"),

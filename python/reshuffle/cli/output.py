@@ -132,10 +132,13 @@ class Output:
             in_python = "; in Python, results (also from read_json) have methods_sentence() and bibtex()"
             self.check("--methods", WITH_METHODS, in_python)
 
-    def check_systems(self, systems: Sequence[str], all_pairs: bool = False) -> None:
-        """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed."""
+    def check_systems(self, systems: Sequence[str], all_pairs: bool = False, compared: int | None = None) -> None:
+        """Raise :class:`InputError` if the layout does not suit the systems, before the tests are computed.
+
+        ``compared``: how many of them are compared, by default all.
+        """
         if self.layout.triangle:
-            check_triangle(len(systems), all_pairs)
+            check_triangle(len(systems) if compared is None else compared, all_pairs)
         if self.names is not None:
             check_names(self.names.names, systems, self.names.where)
 

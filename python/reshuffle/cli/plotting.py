@@ -30,6 +30,7 @@ from ..results.studies import StudyResult
 from ..validate import check_name
 from .declared import check_unused
 from .output import need_matplotlib, stream_destination
+from .show import on_set
 
 # File name extensions, which are also matplotlib's names of the formats.
 FORMATS = ("pdf", "svg", "png")
@@ -164,13 +165,10 @@ def _format(output: str) -> str:
 
 def _chosen(result: Comparison | SetComparison, test_set: str | None) -> Comparison:
     """The comparison to plot: with several test sets, the average unless one test set is named."""
-    if isinstance(result, Comparison):
-        if test_set is not None:
-            raise InputError(f"the result has a single test set, without a name: leave out --set {test_set}")
-        return result
     if test_set is not None:
-        check_name("test set", test_set, result.sets)
-        return result.sets[test_set]
+        return on_set(result, test_set)
+    if isinstance(result, Comparison):
+        return result
     if result.average is None:
         raise InputError(
             f"the result has no average over test sets: choose one of its test sets with --set: {listed(result.sets)}"

@@ -11,7 +11,7 @@ from .. import types
 from ..data.saved import read_json
 from ..errors import InputError
 from ..options.declare import options_of
-from ..options.display import ComparisonDisplay
+from ..options.display import ComparisonDisplay, ShownSet
 from ..report import TABLES
 from ..report.studies import report_of
 from ..report.studies.rows import tables_of
@@ -29,7 +29,9 @@ def show(source: str, options: dict[str, Any]) -> None:
     """Read a result, and write the reports that the options ask for."""
     output = Output.from_options(options, get_args(types.GateFormat))
     display = taken_options(ComparisonDisplay, options)
+    test_set = taken_options(ShownSet, options).test_set
     result = read_json(source)
+    result = result if test_set is None else on_set(result, test_set)
     tables = _tables(result)
     if output.layout.table is not None:
         if not tables:
@@ -53,6 +55,16 @@ def show(source: str, options: dict[str, Any]) -> None:
     tables = tables if len(tables) > 1 else []
     with destination(replace(output, layout=layout, tables=tables, kept=[source, *output.kept]), []) as write:
         write(result)
+
+
+def on_set(result: Any, test_set: str) -> Comparison:
+    """The comparison on a test set."""
+    if isinstance(result, Comparison):
+        raise InputError(f"the result has a single test set, without a name: leave out --set {test_set}")
+    if not isinstance(result, SetComparison):
+        raise InputError("--set is for comparisons on several test sets: leave it out")
+    check_name("test set", test_set, result.sets)
+    return result.sets[test_set]
 
 
 def _tables(result: Comparison | SetComparison | StudyResult | Flips | Gate) -> list[str]:
@@ -81,6 +93,6 @@ def _displayed(output: Output, result: Comparison | SetComparison, display: Comp
         output.check("--max-texts", ["html"], ", or add --format html")
     output = displayed(output, display, with_texts=display.max_texts is not None)
     dropped = result.dropped if isinstance(result, SetComparison) else ()
-    output.check_systems([*first.systems, *dropped], all_pairs=first.baseline is None)
+    output.check_systems([*first.systems, *dropped], first.baseline is None, compared=len(first.systems))
     output.check_texts(texts)
     return output

@@ -22,6 +22,9 @@ MOST_STEPS = 2.0**53
 
 CONSTANT = "no group has different scores of both metric and people"
 NO_PAIRS = "no group has two outputs that both metric and people scored"
+# Of the pairs, a metric orders fewer: its calibrated ε is so large because none of its differences helps.
+FEW_ORDERED = 0.01
+ALL_TIED = "ε ties over 99% of the pairs of outputs, so the agreement is about that of a metric that ties them all"
 NO_VOTES = "no votes on outputs that the metric scored"
 NO_SEGMENTS = "the metric has scores of systems, but none of segments"
 
@@ -38,7 +41,7 @@ class Values(NamedTuple):
     epsilon: Scores | None
     """Shape (M,). Calibrated thresholds of ties."""
     reason: tuple[str | None, ...]
-    """Why a value is not defined."""
+    """Why a value is not defined, or what is unusual about it."""
 
 
 def vote_values(rows: Counts, ties: str, no_votes: str = NO_VOTES) -> Values:
@@ -88,22 +91,30 @@ def matrix_values(
     Groups without a value are left out of the mean: those in which metric or people have no two different scores, or
     for accuracies those without pairs.
     """
-    values, cells, epsilon = group_values(coefficient, grouping, scores, human, in_core)
+    values, cells, epsilon, counts = group_values(coefficient, grouping, scores, human, in_core)
     defined = ~np.isnan(values)
     groups, reason = defined.sum(axis=1), CONSTANT if epsilon is None else NO_PAIRS
     reasons = tuple(None if n else reason for n in groups.tolist())
+    if epsilon is not None and counts is not None:
+        con, dis, by_metric, by_people, both = counts.sum(axis=1).T
+        ordered, tied = con + dis + by_people, by_metric + both
+        useless = (by_metric > 0) & (ordered < FEW_ORDERED * (ordered + tied))
+        reasons = tuple(why or (ALL_TIED if none else None) for why, none in zip(reasons, useless, strict=True))
     return Values(mean_of_cells(values), np.where(defined, cells, 0).sum(axis=1), groups, epsilon, reasons)
 
 
 def group_values(
     coefficient: str, grouping: str, scores: Scores, human: Scores, in_core: Mapping[str, Any] | None = None
-) -> tuple[Scores, Integers, Scores | None]:
-    """The agreement in each group, and what it is computed from, (M, G) each, and the calibrated thresholds of ties."""
+) -> tuple[Scores, Integers, Scores | None, Counts | None]:
+    """The agreement in each group, and what it is computed from, (M, G) each, and the calibrated thresholds of ties.
+
+    Last the counts of pairs, (M, G, 5), of coefficients that count them.
+    """
     scores, human = np.ascontiguousarray(scores), np.ascontiguousarray(human)
     if coefficient in ("pearson", "spearman"):
         found = [correlations(own, human, grouping, ranks=coefficient == "spearman") for own in scores]
         values, cells = (np.stack(each) for each in zip(*found, strict=True))
-        return values, cells, None
+        return values, cells, None, None
     where, epsilon = in_core or {}, None
     counts, sizes = _core.meta_pair_counts(scores, human, grouping, **where)
     if coefficient in ("acc23", "tau23"):
@@ -111,7 +122,7 @@ def group_values(
         epsilon, counts = _core.meta_calibrate(whole, human, grouping, **where)
         epsilon = epsilon / steps
     cells = counts[..., [CON, DIS, METRIC]].sum(axis=-1) if coefficient == "accuracy" else sizes[..., 0]
-    return PAIR_VALUES[coefficient](counts, sizes), cells, epsilon
+    return PAIR_VALUES[coefficient](counts, sizes), cells, epsilon, counts
 
 
 def ratio(numerators: ArrayLike, denominators: ArrayLike, defined: NDArray[np.bool_] | bool = True) -> Scores:
@@ -233,7 +244,7 @@ def system_values(coefficient: str, scores: Scores, human: Scores) -> Values:
     both = ~(np.isnan(scores) | np.isnan(human))
     reasons = tuple(_reason(own[has], human[has]) for own, has in zip(scores, both, strict=True))
     few = np.array([reason is not None for reason in reasons])
-    values, n, _ = group_values(coefficient, "none", scores[:, :, None], human[:, None])
+    values, n, *_ = group_values(coefficient, "none", scores[:, :, None], human[:, None])
     return Values(np.where(few, np.nan, values[:, 0]), n[:, 0], None, None, reasons)
 
 

@@ -73,6 +73,14 @@ class ComparisonDisplay(Shown, Display):
     """An earlier result (JSON, HTML): say what changed. In text, Markdown and HTML."""
 
 
+@frozen(kw_only=True, slots=False, eq=False, repr=False)
+class ShownSet(Options):
+    """What only saved results have."""
+
+    test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
+    """One of several test sets, alone. By default all, and their average."""
+
+
 Name = Annotated[str | None, Flag(metavar="NAME")]
 Inches = Annotated[float | None, Flag(metavar="INCHES")]
 

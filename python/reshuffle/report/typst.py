@@ -18,7 +18,8 @@ from .sources import keys_of
 
 # What an exponent belongs to if that is text.
 EMPTY = '""'
-# Tables and figures float, as in LaTeX: Typst 0.15 squashes a table into the little that floats leave of a column.
+# Tables and figures float, as in LaTeX. Typst 0.15 squashes one that begins the last column into what wide floats leave
+# of it, instead of moving it to the next page; one that floats seldom begins a column.
 FLOATING, WIDE = "placement: auto,", ' scope: "parent",'
 # The fonts of a paper may be wider: a table that would not fit is made smaller.
 FITTED = (

@@ -28,6 +28,8 @@ MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
 # The part of a page with the scores of systems; the others are those of coefficients.
 SCORES = "Scores of systems"
+# What the groups of a grouping are; Group is the column of letters.
+GROUPS = {"sys": "Systems", "item": "Segments"}
 SPEC = f".{DECIMALS}f"
 
 
@@ -110,7 +112,9 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         **_placed(family),
         "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
         "n": constant(results, "n") is None and "n",
-        "Groups": constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
+        GROUPS.get(family.grouping or "", "Groups"): constant(results, "groups") is None
+        and results[0].groups is not None
+        and as_number("groups", ","),
     }
     rows = Rows(cells, n_names=1, bold=lambda each: family.leads(each.metric))
     found = pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)

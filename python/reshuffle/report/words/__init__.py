@@ -47,6 +47,8 @@ class Template(Formatter):
     >>> parts = {"sentence": "{n:segment} {are} at {alpha:number}", "are": {"n = 1": "is", "else": "are"}}
     >>> Template(parts).filled("sentence", {"n": 2, "alpha": 0.1})
     '2 segments are at 0.1'
+    >>> filled("{skewness:.2g}, {effective:.3g}", {"skewness": 120.3, "effective": 5674.2})
+    '120, 5,670'
     """
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
@@ -74,7 +76,9 @@ class Template(Formatter):
             return " to ".join(dict.fromkeys(f"{each:{format_spec}}" for each in value))
         # One letter is a format of Python's own, such as g.
         is_noun = len(format_spec) > 1 and format_spec.replace(" ", "").isalpha()
-        return counted(value, format_spec) if is_noun else format(value, format_spec)
+        found = counted(value, format_spec) if is_noun else format(value, format_spec)
+        # Digits that are rounded away are zeros, not an exponent.
+        return f"{float(found):,.0f}" if "e+" in found and format_spec.endswith("g") else found
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
