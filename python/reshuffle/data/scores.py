@@ -159,10 +159,10 @@ def scores_in(
     if name is None:
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
-    ids = table.ids([key])
-    for other in (each for each in known if ids is None and each not in (key, *others)):
+    own_ids = table.ids([key])
+    for other in (each for each in known if own_ids is None and each not in (key, *others)):
         warn_of_runs(source.name, other, table.values(other))
-    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, ids, others)
+    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, own_ids, others)
 
 
 def _table(by_system: Mapping[str, Numbers], ids: Sequence[str] | None) -> ScoreTable:
@@ -201,7 +201,10 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
 
     :class:`InputError` if another of ``names``, the columns or keys that may have scores, is called nearly like it.
     """
-    if key is None or metric is None or key.casefold() == metric.casefold():
+    if key is None or metric is None:
+        return
+    short, long = sorted(("".join(filter(str.isalnum, each.casefold())) for each in (key, metric)), key=len)
+    if short == long.rstrip("0123456789") or short == long:  # chrf and chrF2, but not rouge1 and rouge2
         return
     source, others = table.source, columns_of_scores(table.beginning, [name for name in names if name != key])
     near = nearest(metric, [key, *others], n=2, cutoff=ALMOST_THE_SAME)
