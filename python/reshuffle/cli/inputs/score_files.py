@@ -334,7 +334,7 @@ class ScoreFiles:
                     left = kept.others(_perhaps_scores(kept, name or metric))
                     # Segments that are sorted by their numbers are in another order than the other columns.
                     is_sorted = table.segment_ids is not None and [*table.segment_ids] != kept.ids()
-                    if left is not None and not is_sorted and are_numbers_of_rows(table.segment_ids):
+                    if left is not None and not is_sorted:
                         others[key] = left
                 if problems is None and not is_noted and table.n_ratings > np.isfinite(cells_of(table)).sum():
                     _tell_of_means(source.name, log)
