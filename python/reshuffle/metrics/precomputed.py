@@ -694,7 +694,7 @@ def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> b
     if not higher_is_better:
         return False
     if _has_decimals(scores):
-        return bool(np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
+        return bool(high >= 50 or np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
     return len(scores) >= FEWEST and low >= 1 and _has_decimals(shares)
 
 
@@ -707,8 +707,9 @@ def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:
 
 
 def _has_decimals(scores: Scores) -> bool:
-    """Whether most scores are not whole numbers."""
-    return bool((np.rint(scores) != scores)[~np.isnan(scores)].mean() > 1 / 2)
+    """Whether most scores other than 0 are not whole numbers."""
+    own = scores[(scores != 0) & ~np.isnan(scores)]
+    return bool((np.rint(own) != own).sum() > len(own) / 2)
 
 
 # Words in the names of metrics of which lower scores are usually better.
