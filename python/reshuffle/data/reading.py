@@ -106,9 +106,12 @@ class Opened:
             if not {*map(type, values)} <= {str, int}:
                 continue
             ids = self.with_parts([str(value).strip() for value in values], models)
-            run = next((each for each in self.header if names_runs(each) and each != name), None)
-            runs = [""] * len(ids) if run is None or not models else self.values(run)
-            n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})
+            of = [*map(str, models)] or [""] * len(ids)
+            run = next((each for each in self.header if names_runs(each) and each != name), "")
+            runs = [*map(str, self.values(run))] if run else []
+            if not models and not (len(runs) == len(ids) and has_runs(run, runs, [*zip(of, ids, strict=True)])):
+                runs = []
+            n_pairs = len({*zip(of, runs or [""] * len(ids), ids, strict=False)})
             if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
                 return name, ids
         return None, []
