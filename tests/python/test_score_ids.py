@@ -154,6 +154,7 @@ def test_rows_with_ids_of_answers_are_matched_by_questions(run: Any) -> None:
     said = "a.jsonl and b.jsonl have no id in common, but the same values in the column 'question', so segments are"
     assert said in found.err
     assert found.out == run("compare", "--scores", "x", "a.tsv", "b.tsv", *words).out
+    assert said in run("compare", "--scores", "x", "a.jsonl", "b.jsonl", "--scores", "y", "a.jsonl#x", "b.jsonl#x").err
 
 
 def test_segments_in_the_order_of_their_numbers_are_not_matched_again(run: Any) -> None:

@@ -33,21 +33,22 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
 
 def _instead_of_foreign(columns: list[Column]) -> None:
     """Give tables of which no two have a common id, as if each answer had its own, those in a column that all have."""
-    keyed = {column.name: column for column in columns if column.keys is not None}
-    tables = {each.others.file: each for each in keyed.values() if each.others and not are_numbers_of_rows(each.keys)}
-    ids = [{*(each.keys or ())} for each in tables.values()]
-    if not 1 < len(tables) == len(keyed) or sum(map(len, ids)) > len({*chain(*ids)}):
+    keyed = [each for each in columns if each.keys is not None]
+    tables = {each.others.file: each for each in keyed if each.others is not None}
+    if len(tables) < 2 or any(each.others is None or are_numbers_of_rows(each.keys) for each in keyed):
         return
-    first, *others = tables
-    for name in tables[first].others.header if tables[first].others else ():
-        values = {file: _distinct(_values(table, name)) for file, table in tables.items()}
+    ids = [{*(each.keys or ())} for each in tables.values()]
+    (first, table), (other, _), *_ = tables.items()
+    assert table.others is not None
+    for name in table.others.header if sum(map(len, ids)) == len({*chain(*ids)}) else ():
+        values = {file: _distinct(_values(each, name)) for file, each in tables.items()}
         known = {*(values[first] or ())}
         if known and not _may_be_ranks(known) and all({*(own or ())} == known for own in values.values()):
             for at, column in enumerate(columns):
                 if column.others and column.others.file in values:
                     columns[at] = replace(column, keys=values[column.others.file])
             warn(
-                f"{first} and {others[0]} have no id in common, but the same values in the column {quoted(name)}, so "
+                f"{first} and {other} have no id in common, but the same values in the column {quoted(name)}, so "
                 "segments are matched by it"
             )
             return
