@@ -90,8 +90,9 @@ def test_numbers_in_parts_beside_the_same_without_their_names(run: Any) -> None:
 
 def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None:
     rows = [(f"{b},{s},{n}", {"a": n % 3 % 2, "b": n % 2}) for b in "xy" for s in "st" for n in range(9)]
-    for name in "ab":
-        put(f"{name}.csv", "benchmark,subject,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+    for name, ids in (("a", "id"), ("b", "task_id")):
+        header = f"benchmark,subject,{ids},right\n"
+        put(f"{name}.csv", header + "".join(f"{own},{right[name]}\n" for own, right in rows))
         rows.reverse()
     found = compare_right(run, "a.csv", "b.csv")
     assert ("36 segments, 2 systems" in found.out, found.err) == (True, "")

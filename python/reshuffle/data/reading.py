@@ -140,7 +140,7 @@ class Opened:
         if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
             return ids
         each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
-        each = [parts for parts in each if len(parts) == len(ids)]
+        each = [parts for parts in each if len(parts) == len(ids) and parts != ids]
         found = [ids]
         for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
             named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]
