@@ -332,6 +332,10 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
     said = "score of b.jsonl lacks 1: 's4'"
     assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
+    of_runs = run(
+        "runs", "--scores", "score", "--baseline", "a.jsonl", "a.jsonl", "--system", "x", "b.jsonl", "b.jsonl"
+    )
+    assert of_runs.refusal().endswith("an empty score, not a missing row, is a missing score\n")
     of_people = ("human", "--scores", "people", "b.jsonl", "--scores", "judge", "a.jsonl")
     assert "lacks 1: 's4'; an empty score, not a missing row, is a missing score; --unm" in run(*of_people).refusal()
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")
