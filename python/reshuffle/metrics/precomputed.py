@@ -198,9 +198,11 @@ class SegmentScores(InCore, PrecomputedCounts):
         if is_table:
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
-        if isinstance(self.scores, np.ndarray):
-            advice = "if its columns are the systems, pass its transpose (.T)"
-            warn_of_transposed(self.name, len(arrays), n_segments, "row of the array", advice)
+        if is_table:
+            is_array = isinstance(self.scores, np.ndarray)
+            each, others = ("row of the array", "columns") if is_array else ("column of the table", "rows")
+            advice = f"if its {others} are the systems, pass its transpose (.T)"
+            warn_of_transposed(self.name, len(arrays), n_segments, each, advice)
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
