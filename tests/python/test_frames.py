@@ -302,15 +302,11 @@ def test_other_labels_of_rows_are_refused_and_equal_or_dropped_ones_are_not() ->
     assert SegmentScores("acc", {"a": a, "b": b.to_numpy(), "c": [1, 2, 3]}).n_segments == 3
 
 
-def test_arrays_with_many_more_rows_than_columns_give_a_warning() -> None:
-    with pytest.warns(
-        reshuffle.InputWarning, match=r"each row of the array is taken as a system: 10 systems with 2 segm"
-    ):
-        SegmentScores("acc", np.ones((10, 2)))
-    with pytest.warns(
-        reshuffle.InputWarning, match=r"each column of the table is taken as a system: 10 systems with 2"
-    ):
-        SegmentScores("acc", pd.DataFrame(np.ones((2, 10))))
+def test_arrays_and_frames_of_more_systems_than_segments_give_a_warning() -> None:
+    frame = pd.DataFrame({f"q{n}": [1.0, 0.0] for n in range(10)})
+    for scores, each in ((np.ones((10, 2)), "row of the array"), (frame, "column of the table")):
+        with pytest.warns(reshuffle.InputWarning, match=f"each {each} is taken as a system: 10 systems with 2 segm"):
+            SegmentScores("acc", scores)
     SegmentScores("acc", np.ones((9, 2)))
     SegmentScores("acc", np.ones((10, 10)))
     SegmentScores("acc", pd.DataFrame(np.ones((10, 10))))

@@ -90,8 +90,9 @@ def test_numbers_in_parts_beside_the_same_without_their_names(run: Any) -> None:
 
 def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None:
     rows = [(f"{b},{s},{n}", {"a": n % 3 % 2, "b": n % 2}) for b in "xy" for s in "st" for n in range(9)]
-    for name in "ab":
-        put(f"{name}.csv", "benchmark,subject,id,right\n" + "".join(f"{own},{right[name]}\n" for own, right in rows))
+    for name, ids in (("a", "id"), ("b", "task_id")):
+        header = f"benchmark,subject,{ids},right\n"
+        put(f"{name}.csv", header + "".join(f"{own},{right[name]}\n" for own, right in rows))
         rows.reverse()
     found = compare_right(run, "a.csv", "b.csv")
     assert ("36 segments, 2 systems" in found.out, found.err) == (True, "")
@@ -181,6 +182,23 @@ def test_epochs_without_ids_are_told_and_are_no_systems(run: Any) -> None:
     assert ("18 segments, 2 systems" in found.out, f"wide.csv: {said}" in found.err) == (True, True)
     assert f"a.csv: {said}" in compare_right(run, "a.csv", "wide.csv#b").err
     assert compare_right(run, "wide.csv#epoch=2").err == ""
+
+
+@pytest.mark.parametrize("ids", ["id", "segment", "question", "index"])
+@pytest.mark.parametrize("runs", ["epoch", "attempt"])
+def test_epochs_of_ids_of_any_name_are_averaged_or_chosen(run: Any, ids: str, runs: str) -> None:
+    rows = [(n, at, (n + at) % 3 % 2, n * at % 2) for n in range(24) for at in (1, 2)]
+    rows = [*rows[::2], *rows[1::2]]
+    put("wide.csv", f"{ids},{runs},a,b\n" + "".join("{},{},{},{}\n".format(*row) for row in rows))
+    for name, at in (("a", 2), ("b", 3)):
+        put(f"{name}.csv", f"{ids},{runs},right\n" + "".join(f"{row[0]},{row[1]},{row[at]}\n" for row in rows))
+        put(f"{name}.txt", "".join(f"{row[at]}\n" for row in rows if row[1] == 2))
+        of_one = ([row[at] for row in rows if row[0] == n] for n in range(24))
+        put(f"{name}.scores", "".join(f"{sum(own) / 2}\n" for own in of_one))
+    means = compare_right(run, "a.scores", "b.scores").out
+    for files in (["wide.csv"], ["a.csv", "b.csv"], ["wide.csv#a", "wide.csv#b"]):
+        assert compare_right(run, *files).out.replace("wide#", "") == means.replace("wide#", "")
+    assert compare_right(run, f"wide.csv#{runs}=2").out == compare_right(run, "a.txt", "b.txt").out
 
 
 def test_items_of_benchmarks_of_models_have_trials(run: Any) -> None:

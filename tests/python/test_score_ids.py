@@ -142,6 +142,21 @@ def test_numbers_of_rows_are_no_ids_where_prompts_are_in_another_order(run: Any)
         )
 
 
+def test_rows_with_ids_of_answers_are_matched_by_questions(run: Any) -> None:
+    for name, scores, order in (("a", A, range(6)), ("b", B, [3, 0, 5, 1, 2, 4])):
+        rows = [
+            {"id": f"{name}-{i}", "try": n, "question": f"What is {i}?", "x": scores[i]} for n, i in enumerate(order)
+        ]
+        put_lines(f"{name}.jsonl", rows)
+        put_scores(name, (f"q{i}" for i in range(6)), scores)
+    words = ("-n", "99", "--format", "csv")
+    found = run("compare", "--scores", "x", "a.jsonl", "b.jsonl", *words)
+    said = "a.jsonl and b.jsonl have no id in common, but the same values in the column 'question', so segments are"
+    assert said in found.err
+    assert found.out == run("compare", "--scores", "x", "a.tsv", "b.tsv", *words).out
+    assert said in run("compare", "--scores", "x", "a.jsonl", "b.jsonl", "--scores", "y", "a.jsonl#x", "b.jsonl#x").err
+
+
 def test_segments_in_the_order_of_their_numbers_are_not_matched_again(run: Any) -> None:
     for name, order in (("a", range(6)), ("b", [3, 0, 5, 1, 2, 4]), ("sorted", range(6))):
         rows = "".join(f"{name}\t{i + 1}\tp{i}\t{(A if name == 'a' else B)[i]}\n" for i in order)
@@ -317,6 +332,10 @@ def test_rows_with_ids_that_a_file_lacks_are_refused_or_dropped(run: Any) -> Non
     words = ("compare", "--scores", "score", "a.jsonl", "b.jsonl", "-n", "99")
     said = "score of b.jsonl lacks 1: 's4'"
     assert f"{said}; --unmatched drop leaves out segments that are not in all" in run(*words).refusal()
+    of_runs = run(
+        "runs", "--scores", "score", "--baseline", "a.jsonl", "a.jsonl", "--system", "x", "b.jsonl", "b.jsonl"
+    )
+    assert of_runs.refusal().endswith("an empty score, not a missing row, is a missing score\n")
     of_people = ("human", "--scores", "people", "b.jsonl", "--scores", "judge", "a.jsonl")
     assert "lacks 1: 's4'; an empty score, not a missing row, is a missing score; --unm" in run(*of_people).refusal()
     found = run(*words, "--unmatched", "drop", "--docs", "a.jsonl#doc")

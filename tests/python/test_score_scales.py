@@ -24,7 +24,7 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
     gate = ("gate", "--rule", "no-regression", "--scores", "corect")
     assert doubt in run(*gate, *words).refusal()
     assert run(*gate, "a.jsonl#correct", "b.jsonl#correct", "-n", "99").code != 2
-    for name in ("correct", "Correct", "acc"):  # names are free
+    for name in ("correct", "Correct", "acc", "correct@1"):  # names are free
         assert "mistyped" not in run("compare", "--scores", name, *words).err
 
 

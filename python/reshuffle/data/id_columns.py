@@ -210,7 +210,7 @@ def warn_of_passages(
                 file=file,
                 n=len(set(own)),
                 name=quoted(name),
-                documents=Argument("documents", as_flag=f"--docs {name}"),
+                documents=Argument("documents", as_flag=f"--docs {file}#{name}"),
             )
             return
 

@@ -35,6 +35,8 @@ from .unnamed_ids import with_unnamed_ids
 
 K = TypeVar("K", bound=Hashable)
 
+# What an option does with segments that some files lack.
+LEAVES_OUT = "leaves out segments that are not in all"
 # The number of a segment as an id; lm-evaluation-harness's ids also have a hash.
 NUMBER = re.compile(r"(\d{1,18})(?: [0-9a-f]{12})?", re.ASCII)
 
@@ -162,7 +164,7 @@ def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -
     if by_position:
         _check_sizes(rows)
     else:
-        rows, lacking = join(rows, unmatched, "unmatched='drop'")
+        rows, lacking = join(rows, unmatched, f"; unmatched='drop' {LEAVES_OUT}")
         names = {table.name for table in rows.values()}
         if len(names) > 1:
             raise InputError(f"expected scores of one metric, got {listed(sorted(names))}: choose one with metric=")
@@ -175,9 +177,9 @@ def _joined(rows: Mapping[str, ScoreTable], unmatched: str, by_position: bool) -
 
 
 def join(
-    rows: Mapping[K, ScoreTable], unmatched: str, option: str
+    rows: Mapping[K, ScoreTable], unmatched: str, hint: str
 ) -> tuple[dict[K, ScoreTable], dict[K, tuple[str, ...]]]:
-    """Each row, a table of one system, on the common segments; the ids that each lacks."""
+    """Each row, a table of one system, on the common segments; the ids that each lacks. ``hint`` ends an error."""
     where: dict[K, dict[str, int]] = {}
     spelled = in_one_spelling([table.segment_ids or () for table in rows.values()])
     for (key, table), ids in zip(rows.items(), spelled, strict=True):
@@ -199,8 +201,7 @@ def join(
     if lacking:
         report = _report(len(common), lacking)
         if unmatched == "error" or not common:
-            hint = f"; {option} leaves out segments that are not in all" if common else ""
-            raise InputError(f"the ids of segments do not match: {report}{hint}")
+            raise InputError(f"the ids of segments do not match: {report}{hint if common else ''}")
         warn(f"the ids of segments do not match: {report}")
     joined = {key: on_segments(table, [where[key][name] for name in common]) for key, table in rows.items()}
     return joined, lacking

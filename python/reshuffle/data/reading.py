@@ -106,9 +106,12 @@ class Opened:
             if not {*map(type, values)} <= {str, int}:
                 continue
             ids = self.with_parts([str(value).strip() for value in values], models)
-            run = next((each for each in self.header if names_runs(each) and each != name), None)
-            runs = [""] * len(ids) if run is None or not models else self.values(run)
-            n_pairs = len({*zip(map(str, models), map(str, runs), ids, strict=False)})
+            of = [*map(str, models)] or [""] * len(ids)
+            run = next((each for each in self.header if names_runs(each) and each != name), "")
+            runs = [*map(str, self.values(run))] if run else []
+            if not models and not (len(runs) == len(ids) and has_runs(run, runs, [*zip(of, ids, strict=True)])):
+                runs = []
+            n_pairs = len({*zip(of, runs or [""] * len(ids), ids, strict=False)})
             if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
                 return name, ids
         return None, []
@@ -137,7 +140,7 @@ class Opened:
         if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
             return ids
         each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
-        each = [parts for parts in each if len(parts) == len(ids)]
+        each = [parts for parts in each if len(parts) == len(ids) and parts != ids]
         found = [ids]
         for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
             named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]

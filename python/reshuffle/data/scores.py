@@ -142,7 +142,7 @@ def scores_in(
     single = None if any(key in systems for key in known) else _score_key(known, roles, metric)
     if is_table and several and single is None and len(known) > 1:
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
-        found = _wide(table, left_out, roles.get("segment"), may_be_missing)
+        found = _wide(table, left_out, others, roles.get("segment"), may_be_missing)
         if not systems:
             by_name = dict(zip(found.systems, cells_of(found), strict=True))
             warn_of_ids(source.name, by_name, lambda names: " ".join(f"'{source.name}#{name}'" for name in names[:2]))
@@ -159,10 +159,10 @@ def scores_in(
     if name is None:
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
-    ids = table.ids([key])
-    for other in (each for each in known if ids is None and each not in (key, *others)):
+    own_ids = table.ids([key])
+    for other in (each for each in known if own_ids is None and each not in (key, *others)):
         warn_of_runs(source.name, other, table.values(other))
-    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, ids, others)
+    return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, own_ids, others)
 
 
 def _table(by_system: Mapping[str, Numbers], ids: Sequence[str] | None) -> ScoreTable:
@@ -201,7 +201,10 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
 
     :class:`InputError` if another of ``names``, the columns or keys that may have scores, is called nearly like it.
     """
-    if key is None or metric is None or key.casefold() == metric.casefold():
+    if key is None or metric is None:
+        return
+    short, long = sorted(("".join(filter(str.isalnum, each.casefold())) for each in (key, metric)), key=len)
+    if short == long.rstrip("0123456789") or short == long:  # chrf and chrF2, but not rouge1 and rouge2
         return
     source, others = table.source, columns_of_scores(table.beginning, [name for name in names if name != key])
     near = nearest(metric, [key, *others], n=2, cutoff=ALMOST_THE_SAME)
@@ -243,8 +246,13 @@ def _long(
     return _by_system(table, table.numbers(scores, may_be_missing), segments, systems)
 
 
-def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_missing: bool) -> ScoreTable:
-    """The columns that have numbers and are not known as something else, in the order of the segments."""
+def _wide(
+    table: Table, left_out: Collection[str], others: Collection[str], segment: str | None, may_be_missing: bool
+) -> ScoreTable:
+    """The columns that have numbers and are not known as something else, in the order of the segments.
+
+    Among ``left_out`` are ``others``, as for :func:`scores_in`.
+    """
     known = table.header
     name, runs = table.source.name, [column_of_runs(table)[0]]
     if table.ids() is None:
@@ -253,15 +261,16 @@ def _wide(table: Table, left_out: Collection[str], segment: str | None, may_be_m
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     ids = table.ids(keys)
     if segment is not None:
-        ids = table.names_in(segments, SEGMENT)
-        check_once(ids, segments, lambda row: shortened(ids[row]))
+        ids = named = table.with_parts(table.names_in(segments, SEGMENT))
+        if runs == [""]:
+            check_once(ids, segments, lambda row: shortened(named[row]))
     found = [(key, column) for key, column in zip(keys, columns, strict=True) if not has_texts(table, column)]
     if not found:
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
     warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is of one, transpose the table")
-    scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, left_out)
+    scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, others)
     return scores if segment is None else _in_order_of_numbers(scores)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ..errors import InputError, quoted, warn
@@ -17,15 +18,40 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
     """The columns, with the ids of those that have none by the header of their tables, if the values show which.
 
     They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
-    another table has under the same header, if these are in another order. A warning says so. If the values are
-    numbers without gaps, which may be ranks, it is an :class:`InputError`, and so are questions that occur several
-    times, in different orders. Nothing is done if another column with distinct values shows that the rows are in one
-    order; numbers of rows, as pandas writes them, do not, whatever the header.
+    another table has under the same header, if these are in another order, or if the ids of the two have nothing in
+    common, as those of answers. A warning says so. If the values are numbers without gaps, which may be ranks, it is an
+    :class:`InputError`, and so are questions that occur several times, in different orders. Nothing is done if another
+    column with distinct values shows that the rows are in one order; numbers of rows, as pandas writes them, do not,
+    whatever the header.
     """
     found = list(columns)
+    _instead_of_foreign(found)
     _like_known(found)
     _like_each_other(found)
     return found
+
+
+def _instead_of_foreign(columns: list[Column]) -> None:
+    """Give tables of which no two have a common id, as if each answer had its own, those in a column that all have."""
+    keyed = [each for each in columns if each.keys is not None]
+    tables = {each.others.file: each for each in keyed if each.others is not None}
+    if len(tables) < 2 or any(each.others is None or are_numbers_of_rows(each.keys) for each in keyed):
+        return
+    ids = [{*(each.keys or ())} for each in tables.values()]
+    (first, table), (other, _), *_ = tables.items()
+    assert table.others is not None
+    for name in table.others.header if sum(map(len, ids)) == len({*chain(*ids)}) else ():
+        values = {file: _distinct(_values(each, name)) for file, each in tables.items()}
+        known = {*(values[first] or ())}
+        if known and not _may_be_ranks(known) and all({*(own or ())} == known for own in values.values()):
+            for at, column in enumerate(columns):
+                if column.others and column.others.file in values:
+                    columns[at] = replace(column, keys=values[column.others.file])
+            warn(
+                f"{first} and {other} have no id in common, but the same values in the column {quoted(name)}, so "
+                "segments are matched by it"
+            )
+            return
 
 
 def _like_known(columns: list[Column]) -> None:

@@ -204,9 +204,10 @@ class SegmentScores(InCore, PrecomputedCounts):
             warn_of_ids(self.name, arrays, lambda names: f"table[{names[:2]}]")
         n_segments = len(next(iter(arrays.values())))
         if is_table:
-            what = ("row", "array", "columns") if isinstance(self.scores, np.ndarray) else ("column", "table", "rows")
-            advice = f"if its {what[2]} are the systems, pass its transpose (.T)"
-            warn_of_transposed(self.name, len(arrays), n_segments, f"{what[0]} of the {what[1]}", advice)
+            is_array = isinstance(self.scores, np.ndarray)
+            each, others = ("row of the array", "columns") if is_array else ("column of the table", "rows")
+            advice = f"if its {others} are the systems, pass its transpose (.T)"
+            warn_of_transposed(self.name, len(arrays), n_segments, each, advice)
         if self.segment_ids is not None:
             ids = tuple(map(str, self.segment_ids))
             if len(ids) != n_segments:
@@ -708,7 +709,7 @@ def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> b
     if not higher_is_better:
         return False
     if _has_decimals(scores):
-        return bool(np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
+        return bool(high >= 50 or np.nanmean(scores) >= FEWEST_TIMES * np.nanmean(shares))
     return len(scores) >= FEWEST and low >= 1 and _has_decimals(shares)
 
 
@@ -721,8 +722,9 @@ def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:
 
 
 def _has_decimals(scores: Scores) -> bool:
-    """Whether most scores are not whole numbers."""
-    return bool((np.rint(scores) != scores)[~np.isnan(scores)].mean() > 1 / 2)
+    """Whether most scores other than 0 are not whole numbers."""
+    own = scores[(scores != 0) & ~np.isnan(scores)]
+    return bool((np.rint(own) != own).sum() > len(own) / 2)
 
 
 # Words in the names of metrics of which lower scores are usually better.

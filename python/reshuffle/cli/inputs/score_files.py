@@ -15,7 +15,7 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
-from ...data.joined_scores import NUMBER, join, open_log, problems_in, segment_order
+from ...data.joined_scores import LEAVES_OUT, NUMBER, join, open_log, problems_in, segment_order
 from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
@@ -255,7 +255,7 @@ class ScoreFiles:
             joined, of_logs = join(
                 {key: row for key, row in rows.items() if row.segment_ids is not None},
                 self.files.unmatched,
-                "--unmatched drop",
+                self._drop,
             )
             named = what or next((each.name for each in (*others, *of_tables)), None)
             if named is not None:
@@ -276,6 +276,11 @@ class ScoreFiles:
         by_metric = grouped((metric, (system, cells_of(row)[0].tolist())) for (metric, system), row in rows.items())
         scores = {metric: dict(own) for metric, own in by_metric.items()}
         return ReadScores(scores, [*placed.values()], shown, found, n_left_out)
+
+    @property
+    def _drop(self) -> str:
+        """What is said of the option that leaves out segments; nothing for runs, which have none."""
+        return "" if self.runs else f"; --unmatched drop {LEAVES_OUT}"
 
     def _by_system(self, files: Mapping[str, Sequence[str]], tables: ByFile) -> dict[tuple[str, str], ScoreTable]:
         """The scores of each metric and system."""
@@ -334,7 +339,7 @@ class ScoreFiles:
                     left = kept.others(_perhaps_scores(kept, name or metric))
                     # Segments that are sorted by their numbers are in another order than the other columns.
                     is_sorted = table.segment_ids is not None and [*table.segment_ids] != kept.ids()
-                    if left is not None and not is_sorted and are_numbers_of_rows(table.segment_ids):
+                    if left is not None and not is_sorted:
                         others[key] = left
                 if problems is None and not is_noted and table.n_ratings > np.isfinite(cells_of(table)).sum():
                     _tell_of_means(source.name, log)
@@ -356,9 +361,9 @@ class ScoreFiles:
         ids = [each.segment_ids or () for each in keyed.values()]
         if len({frozenset(own) if self.files.unmatched == "drop" else len(own) for own in ids}) < 2:
             return found, {}
-        empty = "an empty score, not a missing row, is a missing score; " * (self.files.missing == "pairwise")
+        empty = "; an empty score, not a missing row, is a missing score" * (self.files.missing == "pairwise")
         by_file = {(key[0], each.source): each for key, each in keyed.items()}
-        joined, lacking = join(by_file, self.files.unmatched, f"{empty}--unmatched drop")
+        joined, lacking = join(by_file, self.files.unmatched, empty + self._drop)
         return found | {key: joined[key[0], each.source] for key, each in keyed.items()}, lacking
 
     def _in_table(self, metric: str, table: Table, name: str | None) -> ScoreTable:
