@@ -31,9 +31,16 @@ def _texts() -> Mapping[str, Any]:
     return loads((Path(__file__).parent / "help.toml").read_text("utf-8"))
 
 
-def _of(command: str) -> Mapping[str, Any]:
-    """The texts of a command, which is named as users type it: ``study type1``. Others are those of its group."""
-    return _texts().get(command.rpartition(" ")[0], {}).get("each", {}) | _texts()[command]
+def _each(command: str) -> dict[str, Any]:
+    """The texts that the commands of its group share."""
+    group: Mapping[str, dict[str, Any]] = _texts().get(command.rpartition(" ")[0], {})
+    return group.get("each", {})
+
+
+def _of(command: str) -> dict[str, Any]:
+    """The texts of a command, which is named as users type it: ``study type1``."""
+    own: dict[str, Any] = _texts()[command]
+    return _each(command) | own
 
 
 def about(command: str) -> str:
@@ -59,8 +66,7 @@ def _arguments_of(command: str) -> list[tuple[str, str]]:
 
 def _short_of(command: str) -> set[str]:
     """The options that the short help of a command shows; empty if it shows all."""
-    group = _texts().get(command.rpartition(" ")[0], {}).get("each", {})
-    own = f"{group.get('short', '')} {_texts()[command].get('short', '')}"
+    own = f"{_each(command).get('short', '')} {_texts()[command].get('short', '')}"
     return {*own.split(), *_texts()["short"].split()} if own.strip() else set()
 
 
