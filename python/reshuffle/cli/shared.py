@@ -17,7 +17,7 @@ from .declared import Decorator, declared_options
 from .params import Metric, Name, option
 
 # The metrics that help names first.
-MOST_USED = ("bleu", "chrf", "chrf++", "ter", "asr-wer", "rougeL", "f1", "accuracy")
+MOST_USED: Sequence[types.MetricName] = ("bleu", "chrf", "chrf++", "ter", "asr-wer", "rougeL", "f1", "accuracy")
 
 
 def metric_names(names: Sequence[str]) -> str:
