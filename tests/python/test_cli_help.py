@@ -41,8 +41,14 @@ def commands_in(group: click.Group, before: str = "") -> dict[str, click.Command
 def test_commands_have_the_texts_of_help_toml_and_only_these() -> None:
     shown = {"reshuffle", *commands_in(cli)}
     assert all(command.place == place for place, command in commands_in(cli).items())  # type: ignore[attr-defined]
-    assert {*loads(Path(str(help_of_commands.__file__)).with_name("help.toml").read_text("utf-8"))} == shown
+    texts = loads(Path(str(help_of_commands.__file__)).with_name("help.toml").read_text("utf-8"))
+    assert {*texts} == shown | {"short", "texts"}
     assert all(examples_of(name) for name in shown)
+    for place, command in commands_in(cli).items():  # no option is misspelled
+        inner = getattr(command, "sections", {"": {"": command}}).values()
+        known = {flag for section in inner for each in section.values() for param in each.params for flag in param.opts}
+        own = f"{texts[place].get('short', '')} {texts[place].get('each', {}).get('short', '')}"
+        assert {*own.split()} <= known, place
 
 
 @pytest.mark.parametrize("columns", ["80", "100"])

@@ -19,8 +19,6 @@ from .declared import declared_options, given_values, made, taken_options
 from .help import WithHelp
 from .params import Name, option
 from .shared import (
-    ARGUMENTS,
-    COMMON,
     METRICS,
     all_of,
     any_of,
@@ -46,11 +44,6 @@ if TYPE_CHECKING:
     declared_options(ComparisonDisplay),
     systems="SYS SYS...",
     output=output_options(tables=get_args(types.Table)),
-    arguments=ARGUMENTS,
-    common=(
-        *(*COMMON, "documents", "sets", "test", "baseline", "all_pairs", "adjust", "alpha"),
-        *("interval", "confidence_level", "since", "methods", "paper"),
-    ),
 )
 def compare_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     from ..comparing import compared
@@ -115,8 +108,6 @@ def compare_command(reference: str | None, systems: tuple[str, ...], **options: 
     declared_options(Display),
     systems="SYS...",
     output=output_options((*get_args(types.Format), *get_args(types.SegmentFormat)), "text; tsv with --segments"),
-    arguments=ARGUMENTS,
-    common=(*COMMON, "documents", "interval", "confidence_level", "segments"),
 )
 def score_command(reference: str | None, systems: tuple[str, ...], segments: bool, **options: Any) -> None:
     from ..compare import segment_scores
@@ -195,8 +186,6 @@ def _check_score_format(fmt: str | None, segments: bool, interval_options: dict[
     declared_options(FlipOptions),
     systems="BASELINE SYS",
     output=output_options(get_args(types.FlipFormat)),
-    arguments=ARGUMENTS,
-    common=(*COMMON, "documents", "threshold", "baseline", "system", "top"),
 )
 def flips_command(reference: str | None, systems: tuple[str, ...], **options: Any) -> None:
     from ..flips import flips

@@ -13,7 +13,7 @@ from ..options.files import SetFiles
 from .command import Command
 from .declared import declared_options, taken_options
 from .params import option
-from .shared import FILES, METRICS, all_of
+from .shared import METRICS, all_of
 
 if TYPE_CHECKING:
     from .inputs.test_set import Input
@@ -28,12 +28,7 @@ OUTPUT = option(
 )
 
 
-@click.command(
-    "count",
-    cls=Command,
-    arguments=(("REF, SYS", FILES),),
-    common=("references", "documents", "strata", "metrics", "workers", "output"),
-)
+@click.command("count", cls=Command)
 @click.argument("reference", metavar="REF")
 @click.argument("systems", metavar="SYS...", nargs=-1)
 @all_of(declared_options(SetFiles, INPUT), METRICS, declared_options(Watched, ["workers"]), (OUTPUT,))

@@ -26,16 +26,8 @@ from .declared import declared_options, given_values, made, taken_options
 from .inputs.folders import files_in, files_of_tasks, is_folder
 from .params import flattened, name_of_scores
 from .process import INCONCLUSIVE, REJECTED
-from .shared import COMMON, METRICS, file_options, full_option, output_options, report_command
+from .shared import METRICS, file_options, full_option, output_options, report_command
 
-ARGUMENTS = (
-    (
-        "BASE, NEW",
-        "The outputs of the baseline and of the new system: text with one segment per line, JSON lines, a column of a "
-        "table (FILE#NAME), mteval, parses or transcripts. Leave them out with --set or --manifest, and with --scores "
-        "without texts.",
-    ),
-)
 # A program that reads the exit code must not take an error for a verdict: docs/guide/files.md has all codes.
 CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCONCLUSIVE}
 
@@ -52,11 +44,6 @@ CODES: Mapping[str, int] = {"allow": 0, "reject": REJECTED, "inconclusive": INCO
     declared_options(GateOptions, ["n_resamples", "seed", "workers"]),
     (full_option("tables of all tasks and of the segments that lost most"),),
     output=output_options(get_args(types.GateFormat)),
-    arguments=ARGUMENTS,
-    common=(
-        *(*COMMON, "lower_is_better", "documents", "sets", "manifest"),
-        *("margin", "rule", "primary", "human", "alpha", "config", "history", "full"),
-    ),
 )
 def gate_command(systems: tuple[str, ...], **options: Any) -> int:
     is_github = options["fmt"] == "github"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -27,23 +27,47 @@ SHOW_ALL = "reshuffle.show_all"
 
 
 @cache
-def _texts() -> Mapping[str, Mapping[str, str]]:
+def _texts() -> Mapping[str, Any]:
     return loads((Path(__file__).parent / "help.toml").read_text("utf-8"))
 
 
-def examples_of(command: str) -> list[str]:
-    """Examples of a command, which is named as users type it: ``study type1``."""
-    return _texts().get(command, {}).get("examples", "").splitlines()
+def _each(command: str) -> dict[str, Any]:
+    """The texts that the commands of its group share."""
+    group: Mapping[str, dict[str, Any]] = _texts().get(command.rpartition(" ")[0], {})
+    return group.get("each", {})
 
 
-def tests_of(command: str) -> str:
-    """What a command tests, for those whose help does not say so."""
-    return " ".join(_texts().get(command, {}).get("tests", "").split())
+def _of(command: str) -> dict[str, Any]:
+    """The texts of a command, which is named as users type it: ``study type1``."""
+    own: dict[str, Any] = _texts()[command]
+    return _each(command) | own
 
 
 def about(command: str) -> str:
     """What a command does."""
-    return _texts()[command]["about"].strip()
+    return str(_of(command)["about"]).strip()
+
+
+def examples_of(command: str) -> list[str]:
+    """Examples of a command."""
+    return str(_of(command)["examples"]).splitlines()
+
+
+def tests_of(command: str) -> str:
+    """What a command tests, for those whose help does not say so."""
+    return " ".join(_of(command).get("tests", "").split())
+
+
+def _arguments_of(command: str) -> list[tuple[str, str]]:
+    """The arguments of a command, and what they are."""
+    arguments = _of(command).get("arguments", {})
+    return [(name, " ".join(text.format_map(_texts()["texts"]).split())) for name, text in arguments.items()]
+
+
+def _short_of(command: str) -> set[str]:
+    """The options that the short help of a command shows; empty if it shows all."""
+    own = f"{_each(command).get('short', '')} {_texts()[command].get('short', '')}"
+    return {*own.split(), *_texts()["short"].split()} if own.strip() else set()
 
 
 def first_sentence(text: str) -> str:
@@ -124,24 +148,11 @@ class WithHelp(click.Command):
     ----------
     place : str
         What users type after ``reshuffle``: ``study type1``. By default the name.
-    arguments : sequence of (str, str)
-        The arguments and what they are: the first rows of the group Input.
-    common : sequence of str
-        Names of the options that most people need, which the short help shows. Without any, it shows all.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        place: str = "",
-        arguments: Sequence[tuple[str, str]] = (),
-        common: Sequence[str] = (),
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, *args: Any, place: str = "", **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.place = place or str(self.name)
-        self.arguments = arguments
-        self.common = common
         self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
 
     @property
@@ -162,7 +173,7 @@ class WithHelp(click.Command):
         rows, examples, last = self._rows(ctx), examples_of(self.place), self.get_help_option(ctx)
         if SHOW_ALL not in ctx.meta:
             whole, width = (rows, examples, ""), formatter.width - OPTION_WIDTH - 4
-            common = self._rows(ctx, *self.common)
+            common = self._rows(ctx, _short_of(self.place))
             rows = [(group, _one_name(name), one_line(text, width)) for group, name, text in common]
             examples = [each for each in examples if len(each) <= formatter.width][:MAX_EXAMPLES]
             last = last if (rows, examples, self.description.partition("\f")[2]) == whole else HELP_ALL
@@ -178,13 +189,13 @@ class WithHelp(click.Command):
             with formatter.section(group if len(groups) > 1 else "Options"):
                 _write_rows(formatter, of_group)
 
-    def _rows(self, ctx: click.Context, *only: str) -> list[tuple[str, str, str]]:
+    def _rows(self, ctx: click.Context, only: Collection[str] = ()) -> list[tuple[str, str, str]]:
         """The group, the name and the text of each argument and option; of the options, ``only`` some."""
-        rows = [("Input", *argument) for argument in self.arguments]
+        rows = [("Input", *argument) for argument in _arguments_of(self.place)]
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             is_help = param is HELP_ALL or param is self.get_help_option(ctx)
-            if record is not None and not is_help and (param.name in only or not only):
+            if record is not None and not is_help and (not only or {*param.opts} & {*only}):
                 rows.append((getattr(param, "group", "Output"), *record))
         return rows
 

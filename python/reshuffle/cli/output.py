@@ -175,7 +175,9 @@ def destination(output: Output, inputs: Sequence[str]) -> Iterator[Writer]:
     with contextlib.ExitStack() as stack:
         streams: dict[str, IO[str]] = {}
         for stream in (str(part.output) for part in parts if part.is_stream):
-            streams[stream] = stack.enter_context(_open(stream))
+            descriptor = _descriptor(stream)
+            place = stream if descriptor is None else descriptor
+            streams[stream] = stack.enter_context(opened(place, display_name(stream)))
         # Last, so that files are replaced only if all streams could be written.
         if files:
             streams.update(zip(files, stack.enter_context(_replacements(files, kept)), strict=True))
@@ -305,11 +307,6 @@ def _check_different(outputs: Sequence[str | None]) -> None:
         if paths[n] in paths[:n]:
             shown = "standard output" if output is None else display_name(output)
             raise InputError(f"-o names {shown} twice: leave out one of them")
-
-
-def _open(output: str) -> contextlib.AbstractContextManager[IO[str]]:
-    descriptor = _descriptor(output)
-    return opened(output if descriptor is None else descriptor, display_name(output))
 
 
 @contextlib.contextmanager

@@ -255,7 +255,7 @@ class Metric(MetricParam):
         return starting(get_args(MetricName), incomplete)
 
 
-class NameList(StrParam):
+class NameList(Name):
     """Names of a registry, separated by commas or, in quotes, by spaces.
 
     An option of this type that may be repeated also takes the known names that follow it.
@@ -263,32 +263,29 @@ class NameList(StrParam):
 
     name = "names"
 
-    def __init__(self, kind: str, known: Sequence[str], has_options: bool = False) -> None:
-        self._name = Name(kind, known, has_options)
-
     def accepts(self, word: str) -> bool:
         """Whether a word after the first continues the list: also if it is a misspelled name, and no file."""
         from difflib import get_close_matches
 
-        parts = [self._name.without_options(part) for part in word.split(",")]
-        if any(part in self._name.known for part in parts):
+        parts = [self.without_options(part) for part in word.split(",")]
+        if any(part in self.known for part in parts):
             return True
-        return not Path(word).exists() and any(get_close_matches(part, self._name.known, cutoff=0.8) for part in parts)
+        return not Path(word).exists() and any(get_close_matches(part, self.known, cutoff=0.8) for part in parts)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        return tuple(self._name.convert(part, param, ctx) for part in self._parts(value))
+        return tuple(Name.convert(self, part, param, ctx) for part in self._parts(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         before, comma, last = incomplete.rpartition(",")
-        return starting(self._name.known, last, before + comma)
+        return starting(self.known, last, before + comma)
 
     def _parts(self, value: str) -> list[str]:
         """The names. After one with options, what is no name is the next option: ``documents:size=9,icc=0.1``."""
         parts: list[str] = []
         for part in names_in(value):
-            goes_on = parts and ":" in parts[-1] and self._name.without_options(part) not in self._name.known
+            goes_on = parts and ":" in parts[-1] and self.without_options(part) not in self.known
             parts[-1:] = [f"{parts[-1]},{part}"] if goes_on else [*parts[-1:], part]
         return parts
 

@@ -29,11 +29,7 @@ class _Figure(Name):
         return super().convert(value, param, ctx) if value in self.known or Path(value).is_file() else value
 
 
-@click.command(
-    "plot",
-    cls=WithHelp,
-    common=("output", "metric", "test_set", "pair", "baseline", "width", "height", "names", "digits"),
-)
+@click.command("plot", cls=WithHelp)
 @click.argument("result", metavar="RESULT")
 @click.argument("kind", metavar="KIND", type=_Figure("figure", FIGURES), required=False)
 @option("-o", "--output", metavar="FILE", help="Write the figure to FILE.pdf, .svg or .png.")

@@ -48,8 +48,9 @@ def plot(source: str, kind: str | None, output: str | None, options: Figure) -> 
         raise InputError("missing option '-o': name the file of the figure, in .pdf, .svg or .png")
     fmt = _format(output)
     need_matplotlib()
-    if kind in PLOTS:
-        _check_own(kind, options)
+    for option, owner in OWN_OPTIONS.items():
+        if kind in PLOTS and kind != owner and getattr(options, option) is not None:
+            raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
     inputs = [source, *([] if options.names is None else [options.names])]
     with stream_destination(output, inputs) as file:
         result = _drawable(source)
@@ -84,13 +85,6 @@ def _kinds(result: Comparison | SetComparison | StudyResult) -> Sequence[str]:
         "densities": any(score.draws is not None for score in first.scores),
     }
     return [kind for kind in PLOTS if has[kind]]
-
-
-def _check_own(kind: str, options: Figure) -> None:
-    """Raise :class:`InputError` for an option that applies to other figures of comparisons only."""
-    for option, owner in OWN_OPTIONS.items():
-        if getattr(options, option) is not None and kind != owner:
-            raise InputError(f"--{option} is for {owner}, not for {kind}: leave it out")
 
 
 def _of(result: Comparison | SetComparison, kind: str, options: Figure) -> Any:

@@ -12,14 +12,7 @@ from ..options.declare import options_of
 from ..options.display import Display
 from ..options.run_files import DevOutputs, GivenRuns, RunFiles
 from .declared import declared_options, given_values, taken_options
-from .shared import COMMON, METRICS, TEXTS, full_option, report_command, table_options
-
-ARGUMENTS = (
-    (
-        "FILE",
-        f"{TEXTS} With --refs counts.npz ('reshuffle count'), names of systems in it.",
-    ),
-)
+from .shared import METRICS, full_option, report_command, table_options
 
 INPUT = (
     *declared_options(RunFiles, ["references"]),
@@ -45,8 +38,6 @@ TABLE = (
     declared_options(DevOutputs),
     RUNS,
     TABLE,
-    arguments=ARGUMENTS,
-    common=(*COMMON, "baseline", "systems", "manifest", "dev_scores", "exchange", "adjust", "confidence_level"),
     instead="--refs REF, --baseline FILE FILE and --system NAME FILE FILE",
 )
 def runs_command(**options: Any) -> None:

@@ -16,26 +16,8 @@ from .command import Command
 from .declared import Decorator, declared_options
 from .params import Metric, Name, option
 
-# The options that the short help of most commands shows, beside their own.
-COMMON = ("references", "scores", "metrics", "n_resamples", "seed", "outputs", "fmt")
-
-# What files of texts may be.
-FILES = (
-    "UTF-8 text, one segment per line; or mteval (.sgm, .xml), a table (FILE#NAME), JSON lines (.jsonl), parses "
-    "(.conllu) or transcripts (.trn). They may be compressed by gzip, bzip2 or xz; - is standard input. FILE#NAME is "
-    "a column of a table, a key of JSON lines, or a system or reference of an mteval file. A folder among SYS stands "
-    "for the files in it, and an mteval file with several systems for all of them."
-)
-# The same in short, for commands that compare does not introduce.
-TEXTS = (
-    "UTF-8 text, one segment per line; or mteval, tables (FILE#NAME), JSON lines or parses, as for 'reshuffle "
-    "compare'; - is standard input."
-)
-COUNTS = "Counts of 'reshuffle count' take the place of REF; SYS are then systems in them, by default all."
-ARGUMENTS = (("REF, SYS", f"{FILES} {COUNTS}"),)
-
 # The metrics that help names first.
-MOST_USED = ("bleu", "chrf", "chrf++", "ter", "asr-wer", "rougeL", "f1", "accuracy")
+MOST_USED: Sequence[types.MetricName] = ("bleu", "chrf", "chrf++", "ter", "asr-wer", "rougeL", "f1", "accuracy")
 
 
 def metric_names(names: Sequence[str]) -> str:

@@ -13,13 +13,6 @@ from ..options.votes import VotesOptions
 from .declared import declared_options, taken_options
 from .shared import report_command
 
-ARGUMENTS = (
-    (
-        "FILE",
-        "Votes in JSON lines or a table: the systems, the winner and the judge of each (model_a, model_b, winner, "
-        "judge); or rankings of WMT (CSV, .rank), or annotations of Pearmut. Several files are read as one.",
-    ),
-)
 # --columns has the columns of the votes here.
 DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"]
 
@@ -29,8 +22,6 @@ DISPLAYED = [name for name in options_of(ComparisonDisplay) if name != "columns"
     (click.argument("files", metavar="FILE...", nargs=-1, required=True),),
     declared_options(VotesOptions),
     declared_options(ComparisonDisplay, DISPLAYED),
-    arguments=ARGUMENTS,
-    common=("columns", "units", "ties", "prior", "position", "scale", "n_resamples", "seed", "pairs", "outputs", "fmt"),
 )
 def votes_command(files: tuple[str, ...], **options: Any) -> None:
     from ..data.votes import read_votes

@@ -376,18 +376,12 @@ def _warn_of_chapters(transcripts: Column) -> None:
 SPEAKER = "speaker"
 
 
-def _are_transcripts(files: SetFiles) -> bool:
-    """Whether the references have the format of transcripts with ids."""
-    named = files.references[:1]
-    return any((files.input_format or format_of(split_name(each)[0])) in ("trn", "kaldi") for each in named)
-
-
 def _with_speakers(files: SetFiles) -> SetFiles:
     """The same files, with the transcripts in place of the word ``speaker``."""
     if files.documents != SPEAKER or not files.references or Path(SPEAKER).exists():
         return files
     reference = files.references[0]
-    if not _are_transcripts(files):
+    if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
         raise InputError(
             "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
             "speaker of each segment",

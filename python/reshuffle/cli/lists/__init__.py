@@ -13,7 +13,7 @@ from ...options.tuning import Mbr, Oracle
 from ..declared import declared_options
 from ..params import option
 from ..shared import report_command, table_options
-from ..tune.options import ARGUMENTS, COUNTED, metric_option
+from ..tune.options import COUNTED, metric_option
 
 __all__ = ["mbr_command", "oracle_command"]
 
@@ -35,8 +35,6 @@ INSTEAD = "--nbest NBEST --refs REF"
         ),
         *table_options(get_args(types.OracleTable)),
     ),
-    arguments=ARGUMENTS,
-    common=("nbest", "samples", "references", "model", "metric", "save", "outputs", "fmt"),
     instead=INSTEAD,
 )
 def oracle_command(**options: Any) -> None:
@@ -58,8 +56,6 @@ def oracle_command(**options: Any) -> None:
                help="Write the chosen entries to FILE: a line for each sentence."),
         *table_options(get_args(types.MbrTable)),
     ),
-    arguments=ARGUMENTS,
-    common=("nbest", "samples", "per_sentence", "references", "model", "metric", "save", "outputs", "fmt"),
     instead=INSTEAD,
 )  # fmt: skip
 def mbr_command(**options: Any) -> None:

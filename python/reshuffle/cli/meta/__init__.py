@@ -21,15 +21,7 @@ from ...options.meta_files import MetaFiles
 from ..declared import Decorator, declared_options
 from ..help import HelpGroup
 from ..params import Metric, Parsed, option
-from ..shared import TEXTS, metrics_option, report_command, table_options
-
-ARGUMENTS = (
-    (
-        "FILE",
-        f"Outputs and references: {TEXTS} Counts of 'reshuffle count' (.npz, .npy) can stand in place of --refs; "
-        "--systems are then names in them.",
-    ),
-)
+from ..shared import metrics_option, report_command, table_options
 
 
 def file_options(but: Collection[str] = ()) -> list[Decorator]:
@@ -42,11 +34,6 @@ EXTERNAL = "is not computed here: read its scores from a file: --metric-scores {
 # What to write instead of words that belong to no option.
 INSTEAD = "--refs REF --systems SYS SYS and --judgments FILE or --human FILE"
 
-# What the short help of all commands shows.
-COMMON = (
-    "judgments", "human", "references", "systems", "score_files", "manifest", "metrics", "test", "outputs", "fmt",
-)  # fmt: skip
-
 
 def _command(name: str, record: type[Evaluation], default: str, tables: tuple[str, ...]) -> click.Command:
     """The command that calls the function of :mod:`reshuffle.meta` with this name."""
@@ -57,8 +44,6 @@ def _command(name: str, record: type[Evaluation], default: str, tables: tuple[st
         metrics_option(f"{default}; none without texts", Metric(EXTERNAL)),
         declared_options(record),
         table_options(tables),
-        arguments=ARGUMENTS,
-        common=(*COMMON, "coefficients"),
         instead=INSTEAD,
     )
     def command(**options: Any) -> None:
@@ -114,8 +99,6 @@ GRID = (
     file_options(but=NOT_FOR_VOTES),
     GRID,
     declared_options(TuneSmoothing),
-    arguments=ARGUMENTS,
-    common=(*COMMON, "grids"),
     instead=INSTEAD,
 )
 def tune_smoothing_command(**options: Any) -> None:

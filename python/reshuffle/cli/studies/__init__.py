@@ -17,23 +17,14 @@ from click.core import ParameterSource
 
 from ...errors import InputError, flag
 from ...options import studies as records
-from ...options.declare import Options, options_of
+from ...options.declare import Options
 from ...options.files import HumanFiles, Unstratified, WatchFiles
 from ...options.human import HumanOptions
 from ...options.watch import WatchOptions
-from .. import shared
 from ..declared import Decorator, declared_options, given_values, made
 from ..help import HelpGroup
 from ..shared import METRICS, file_options, metrics_option, report_command, table_options
 from .variants import TRAINING, Training
-
-ARGUMENTS = (("REF, SYS", f"{shared.TEXTS} {shared.COUNTS}"),)
-
-# The options that ``--help`` shows of each study that has them.
-COMMON = (
-    "scores", "documents", "metrics", "tests", "alphas", "sizes", "simulations", "n_resamples", "seed", "checkpoint",
-    "outputs", "fmt",
-)  # fmt: skip
 
 
 class Study(NamedTuple):
@@ -41,10 +32,6 @@ class Study(NamedTuple):
 
     record: Any
     """Its options."""
-    common: Sequence[str]
-    """Options that ``--help`` shows; ``--help-all`` shows all."""
-    arguments: Sequence[tuple[str, str]] = ARGUMENTS
-    """The arguments and what they are."""
     systems: str | None = "SYS SYS..."
     """What stands for the outputs in the usage; None for studies without data."""
     files: type[Unstratified] = Unstratified
@@ -73,8 +60,6 @@ def command_of(place: str, study: Study) -> click.Command:
         declared_options(study.record),
         (*study.others, *table_options()),
         systems=study.systems,
-        arguments=study.arguments if study.systems else (),
-        common=study.common,
     )
     def command(**options: Any) -> None:
         from . import running
@@ -143,60 +128,29 @@ def _simulation(values: dict[str, Any], options: dict[str, Any]) -> None:
 
 
 STUDIES: Mapping[str, Study] = {
-    "type1": Study(
-        records.Type1,
-        common=(*COMMON, "null", "all_pairs"),
-        others=TRAINING,
-        prepare=_variants,
-    ),
-    "multiplicity": Study(records.Multiplicity, common=(*COMMON, "variances", "n_systems", "adjustments")),
+    "type1": Study(records.Type1, others=TRAINING, prepare=_variants),
+    "multiplicity": Study(records.Multiplicity),
     "power": Study(
         records.Power,
-        common=(*COMMON, "models", "effects", "size_adjusted", "difference"),
         others=declared_options(records.ParametricPower, MODEL),
         prepare=_fitted,
         without_data=_parametric,
     ),
-    "sensitivity": Study(records.Sensitivity, common=(*COMMON, "effects", "size_adjusted")),
-    "validate": Study(records.Validate, common=(*COMMON, "layouts", "truth", "confidence_level")),
-    "samples": Study(records.Samples, common=(*COMMON, "layouts", "curve_sizes", "n_references")),
+    "sensitivity": Study(records.Sensitivity),
+    "validate": Study(records.Validate),
+    "samples": Study(records.Samples),
     "agreement": Study(
         records.Agreement,
-        common=(*COMMON, "domains", "halves"),
         prepare=lambda values, options: {"domains": values.pop("domains", None)},  # ids that are read from a file
     ),
     "exchange": Study(
         records.Exchange,
-        common=(*COMMON, "exchange", "runs", "run_sd", "correlation"),
-        arguments=(
-            (
-                "REF, RUN",
-                "The reference, and outputs of runs of one system; formats as for 'reshuffle compare'. Without them, "
-                "scores are simulated.",
-            ),
-        ),
         systems="RUN RUN...",
         prepare=_of_runs,
         without_data=partial(_simulated, name="exchange", record=records.Exchange, of_files=("sampling",)),
     ),
-    "gate": Study(
-        records.Gate,
-        common=(*COMMON, "methods", "tasks", "correlation", "margin", "differences"),
-        systems=None,
-        without_data=partial(_simulated, name="gate", record=records.Gate),
-    ),
+    "gate": Study(records.Gate, systems=None, without_data=partial(_simulated, name="gate", record=records.Gate)),
 }
-
-PLAN = Study(records.Plan, common=(*COMMON, "difference", "power", "alpha", "simulate"), prepare=_simulation)
-
-WATCH = Study(
-    WatchOptions,
-    common=(*shared.COMMON, *options_of(WatchOptions)),
-    arguments=shared.ARGUMENTS,
-    systems="BASELINE SYS...",
-    files=WatchFiles,
-    module="watch",
-)
 
 
 def _labelled(values: dict[str, Any], options: dict[str, Any]) -> None:
@@ -212,8 +166,6 @@ def _labelled(values: dict[str, Any], options: dict[str, Any]) -> None:
 
 HUMAN = Study(
     HumanOptions,
-    common=(*shared.COMMON, *options_of(HumanOptions)),
-    arguments=(("REF, SYS", shared.FILES),),
     systems="BASELINE SYS...",
     files=HumanFiles,
     least=1,
@@ -223,9 +175,7 @@ HUMAN = Study(
 )
 
 COMMANDS = {name: command_of(f"study {name}", study) for name, study in STUDIES.items()}
-plan_command = command_of("plan", PLAN)
-watch_command = command_of("watch", WATCH)
-human_command = command_of("human", HUMAN)
-
-
 study_command = HelpGroup("study", kind="study", sections={"Studies": COMMANDS})
+plan_command = command_of("plan", Study(records.Plan, prepare=_simulation))
+watch_command = command_of("watch", Study(WatchOptions, "BASELINE SYS...", WatchFiles, module="watch"))
+human_command = command_of("human", HUMAN)

@@ -21,7 +21,7 @@ from ..declared import declared_options, taken_options
 from ..help import HelpGroup, WithHelp
 from ..params import option
 from ..shared import all_of, report_command, table_options
-from .options import ARGUMENTS, COMMON, INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
+from .options import INPUT, SAVE, SENTENCE_METRIC, SOURCES, metric_option, replications
 
 __all__ = ["COMMANDS", "rerank_command", "tune_command"]
 
@@ -41,8 +41,6 @@ def _command(optimizer: Optimizer) -> click.Command:
         replications(optimizer),
         declared_options(Decoding),
         (SAVE, *table_options(get_args(types.TuneTable))),
-        arguments=ARGUMENTS,
-        common=COMMON,
         instead="--nbest LISTS --refs REF and --test-set LISTS REF",
         help=optimizer.about,
     )

@@ -15,19 +15,6 @@ from ..declared import Decorator, declared_options
 from ..params import Metric, option
 from ..shared import metric_names
 
-ARGUMENTS = (
-    (
-        "NBEST",
-        "K-best lists (Moses, Marian, cdec, Joshua, Z-MERT): id ||| hypothesis ||| features; also "
-        "compressed by gzip, bzip2 or xz.",
-    ),
-    (
-        "REF",
-        "References: UTF-8 text with one segment per line, mteval, tables (FILE#NAME) or JSON lines, as for 'reshuffle "
-        "compare'.",
-    ),
-)
-
 # The metrics that read texts.
 OF_TEXTS = [name for name in get_args(types.MetricName) if name not in ("depf", "sari")]
 
@@ -79,6 +66,3 @@ SAVE = option(
     help="Write weights (weights.1 ...) and chosen entries (dev.1 ..., test.1 ...) of each run to DIR: a new or empty "
     "folder, with outputs for 'reshuffle runs --system NAME DIR/test.*'.",
 )
-
-# What the short help shows.
-COMMON = ("nbest", "references", "init", "test", "metric", "replications", "save", "outputs", "fmt")
