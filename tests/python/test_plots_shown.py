@@ -47,6 +47,7 @@ from reshuffle.report.plots.look import MUTED
 from reshuffle.report.plots.null import tails
 from reshuffle.report.plots.style import PaperFigure
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
+from reshuffle.types import Test
 from told import assert_raises, assert_told
 
 
@@ -103,6 +104,19 @@ def test_figures_that_cannot_be_drawn_are_refused() -> None:
         "plain": score(metrics=SegmentScores("rating", systems(numbered(3)))),
     }
     assert_raises("python_errors_of_plots", globals() | names)
+
+
+@pytest.mark.parametrize(("test", "n_resamples"), [("ar", 10000), ("bootstrap", 10000), ("ar", 99), ("bootstrap", 99)])
+def test_bars_of_null_distributions_are_no_comb_with_few_replicates_or_values(test: Test, n_resamples: int) -> None:
+    right = np.random.default_rng(3).random((2, 300)) < [[0.6], [0.61]]
+    scores = {name: row.astype(float).tolist() for name, row in zip("ab", right, strict=True)}
+    comparison = compare(
+        metrics=SegmentScores("correct", scores), documents=np.repeat(range(30), 10), test=test, n_resamples=n_resamples
+    )
+    heights = steps(comparison.plot.null())[0].get_data().values
+    high = np.flatnonzero(heights > heights.max() / 2)
+    assert len(high) > 2
+    assert np.diff(high).max() == 1
 
 
 def test_a_far_difference_does_not_squeeze_the_others() -> None:

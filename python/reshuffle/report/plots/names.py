@@ -63,8 +63,8 @@ def places(
     In points: ``points`` from the lower left corner of axes of the size ``room``, and the widths and heights of names.
 
     >>> sizes, room = np.full((2, 2), 6.0), np.full(2, 100.0)
-    >>> places(np.array([[10.0, 10], [14, 10]]), sizes, room)[0].tolist()
-    [[-6.4, 0.0], [6.4, 0.0]]
+    >>> places(np.array([[50.0, 50], [54, 50]]), sizes, room)[0].tolist()
+    [[-7.9, 0.0], [7.9, 0.0]]
     """
     n, sizes = len(points), sizes + SPACE
     far = np.repeat(RADIUS + np.array(DISTANCES), len(DIRECTIONS))
