@@ -440,11 +440,16 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
             values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
             assert [value for value, _ in markers(ax)] == values
-    if kind == "ranking" and all_pairs:  # beside each row, its rank and its letters
-        for ax, ranking in zip(made, comparison.rankings, strict=True):
+            # Beside each row, its score and its letters, or its difference, with a star.
             shown = [text.get_text() for text in ax.texts]
-            ranks = [rank_cell(ranking[name].rank_low, ranking[name].rank_high) for name in first]
-            assert shown == ["rank", *ranks, "group", *(ranking[name].letters for name in first)]
+            if kind == "ranking":
+                (ranking,) = (each for each in comparison.rankings if each.metric == metric.name)
+                decimals = len(shown[1].partition(".")[2])
+                numbers = [f"{scores[name].score:.{decimals}f}" for name in first]
+                assert shown == ["score", *numbers, "group", *(ranking[name].letters for name in first)]
+            else:
+                assert len(first) <= len(shown) - 1 == len(first) + shown.count("*")
+                assert shown.count("*") == sum(pairs[name].is_significant(0.05) for name in first)
 
 
 def test_panels_have_the_order_of_the_first_metric_and_one_key_with_their_kinds_of_markers() -> None:

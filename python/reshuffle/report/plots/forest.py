@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
+from ..captions import MOST_NUMBERED
 from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
 from .look import INK
@@ -105,12 +106,18 @@ class Forest(RowFigure):
         )  # fmt: skip
 
     def _columns(self) -> list[Column]:
-        if self.view.beside > 1:
+        if self.view.beside > MOST_NUMBERED:
             return []
         among = [pair.difference for pair in self.pairs]
-        differences = [(self.view.signed(difference, among), "") for difference in among]
-        pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
-        return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues, symbolic=True)]
+        stars = ["*" if self.view.is_significant(pair) else "" for pair in self.pairs]
+        differences = [self.view.signed(difference, among) for difference in among]
+        if self.view.beside > 1:
+            return [Column("Δ", [*zip(differences, stars, strict=True)])]
+        pvalues = zip(map(self.view.pvalue_cell, self.pairs), stars, strict=True)
+        return [
+            Column("Δ", [(each, "") for each in differences]),
+            Column(self.view.pvalue_name, [*pvalues], symbolic=True),
+        ]
 
     def _label(self, width: int) -> str:
         metric = self.view.metric

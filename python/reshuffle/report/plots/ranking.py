@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from ..captions import MOST_RANKED
+from ..captions import MOST_NUMBERED, MOST_RANKED
 from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
@@ -94,13 +94,10 @@ class RankingFigure(RowFigure):
             draw_key(ax, Key.of(self.view, against.values(), baseline), width)
 
     def _columns(self) -> list[Column]:
-        view, decimals = self.view, self.view.decimals
+        view = self.view
         if view.beside > 1:
             return self._shared_columns()
-        header = printable(view.metric.name)
-        if columns(header) > MAX_HEADER:
-            header = "score"
-        found = [Column(header, [(f"{s.score:.{decimals}f}", "") for s in view.scores.values()])]
+        found = [self._scores()]
         if view.ranking is not None:
             ranks = [view.ranking[system] for system in view.scores]
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
@@ -109,13 +106,20 @@ class RankingFigure(RowFigure):
             found.append(Column("Δ", [("", "") if pair is None else self._difference(pair) for pair in pairs]))
         return found
 
+    def _scores(self) -> Column:
+        """The scores; in panels beside each other, which have no differences, with stars."""
+        view, header = self.view, printable(self.view.metric.name)
+        stars = {s for s, pair in self._against.items() if view.beside > 1 and view.is_significant(pair)}
+        cells = [(f"{view.scores[s].score:.{view.decimals}f}", "*" if s in stars else "") for s in view.rows]
+        return Column(header if view.beside == 1 and columns(header) <= MAX_HEADER else "score", cells)
+
     def _shared_columns(self) -> list[Column]:
-        """The ranks, where there is room, and the letters of groups, instead of bars: rows may be in another order."""
+        """Scores, ranks and letters, as far as there is room: rows may be in another order, so that bars do not fit."""
         if self.view.ranking is None:
-            return []
+            return [self._scores()] * (self.view.beside <= MOST_NUMBERED)
         ranks = [self.view.ranking[system] for system in self.view.rows]
         letters = [ranked.letters for ranked in ranks]
-        found = []
+        found = [self._scores()] * (self.view.beside <= MOST_NUMBERED)
         if not all(letters) or self.view.beside <= MOST_RANKED:
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
         if all(letters):
