@@ -76,6 +76,20 @@ def test_columns_in_the_wider_font_of_users_axes_overlap_neither_one_another_nor
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_nothing_around_users_axes_is_cut_without_a_layout_engine(kind: str) -> None:
+    ax = plotted(compared(numbered(16)), kind, ax=Figure(figsize=(7, 4)).subplots())
+    figure = drawn(ax)
+    box = figure.get_tightbbox()
+    assert min(box.x0, box.y0, 7 - box.x1, 4 - box.y1) >= 0
+    if kind == "matrix":  # values are narrower than their cells
+        values = [text.get_window_extent().width for text in ax.texts if text.get_text().startswith((".", "<"))]
+        assert 0 < max(values) < ax.bbox.width / 16
+        figure.set_size_inches(3, 3)
+        drawn(ax)
+        assert not any(text.get_visible() for text in ax.texts if text.get_text().startswith((".", "<")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_metric_is_chosen_by_its_name_and_display_names_replace_those_of_the_input(kind: str) -> None:
     values = systems(numbered(3))
     metrics = [SegmentScores("first", values), SegmentScores("second", {s: [-x for x in v] for s, v in values.items()})]

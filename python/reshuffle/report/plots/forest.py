@@ -12,7 +12,7 @@ from ..captions import MOST_NUMBERED
 from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
 from .look import INK
-from .rows import Column, RowFigure, Rows, columns_beside, make_room_beside, width_beside, width_of
+from .rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
 
 # The height of what is above and below the rows, in inches.
@@ -68,10 +68,11 @@ class Forest(RowFigure):
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right, texts = 0.0, self._columns()
-        if make_room_beside(ax, width_beside(texts)):
+        if has_room_beside(ax, self.rows, width_beside(texts)):
             right = columns_beside(ax, self.rows, texts)
-        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
-        draw_key(ax, Key.of(self.view, self.pairs))
+        width = self.rows.label_width(ax, right)
+        ax.set_xlabel(self._label(width), **LABEL)
+        draw_key(ax, Key.of(self.view, self.pairs), width)
 
     def _make_room(self, ax: Axes) -> None:
         """Extend an axis where the values of arrows would cross its vertical lines."""

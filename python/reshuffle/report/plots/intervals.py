@@ -122,22 +122,16 @@ class Key:
         filled = tuple(color for color in (BETTER, WORSE, INK) if color in colors)
         return replace(self, filled=filled, hollow=any(each.hollow for each in every))
 
-    def lines(self, width: float) -> list[Pieces]:
-        """The baseline and the markers, on one line if it has room in so many average letters."""
-        of_markers: list[tuple[str, str]] = []
-        for color in self.filled:
-            of_markers += [("  ", INK)] * bool(of_markers)
-            of_markers += [("●", color), (f" {DIRECTIONS[color]} " if color in DIRECTIONS else " ", INK)]
-        directed = any(color in DIRECTIONS for color in self.filled)
-        of_markers += [(f"({self.significant})" if directed else self.significant, INK)] * bool(self.filled)
-        of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
-        hollow = "not significant" if directed else self.not_significant
-        of_markers += [("○", MUTED), (f" {hollow}", INK)] * self.hollow
-        if not self.baseline:
-            return [of_markers]
-        of_baseline = [(f"■ {self.baseline}", INK)]
-        one_line = [*of_baseline, ("   ", INK), *of_markers]
-        return [one_line] if columns("".join(text for text, _ in one_line)) <= width else [of_baseline, of_markers]
+    def lines(self, width: float) -> Sequence[Pieces]:
+        """The baseline and the markers, in lines of at most so many average letters."""
+        named = [(DIRECTIONS.get(color, ""), color) for color in self.filled]
+        items = [(("●", color), (f" {name}", INK)) for name, color in named]
+        directed = any(name for name, _ in named)
+        if items:
+            items[-1] += ((f" ({self.significant})" if directed else self.significant, INK),)
+        if self.hollow:
+            items.append((("○", MUTED), (" not significant" if directed else f" {self.not_significant}", INK)))
+        return Said([*[((f"■ {self.baseline}", INK),)] * bool(self.baseline), *items]).lines(width)
 
 
 @dataclass(frozen=True)
@@ -154,8 +148,9 @@ class Said:
         """Lines of at most so many average letters, unless an item is longer."""
         lines: list[list[tuple[str, str]]] = []
         for item in self.said:
-            (text, color), *rest = item
-            joined = [*lines[-1], (f"   {text}", color), *rest] if lines else []
+            # Spaces alone would be a text of another height.
+            *others, (text, color) = lines[-1] if lines else item
+            joined = [*others, (f"{text}   ", color), *item]
             if lines and columns("".join(text for text, _ in joined)) <= width:
                 lines[-1] = joined
             else:

@@ -16,7 +16,7 @@ from ..cells import rank_cell
 from .intervals import Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
-from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, make_room_beside, width_beside, width_of
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
 
 # The height of what is above and below the rows, in inches.
@@ -83,8 +83,7 @@ class RankingFigure(RowFigure):
             whisker(ax, y, score.score, score.confidence_interval, color)
             mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
         right, texts = 0.0, self._columns()
-        above = GROUP * text_size() if self.groups else 0.0
-        if make_room_beside(ax, width_beside(texts) + self._groups_width, above):
+        if has_room_beside(ax, self.rows, width_beside(texts) + self._groups_width):
             right = columns_beside(ax, self.rows, texts)
             self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)

@@ -17,7 +17,7 @@ from ..plots.labels import LETTER, NO_MATH, PLAIN, columns, minus, printable, te
 from ..plots.look import BETTER, COLUMN, FAINT, INK, WORSE
 from ..plots.matrix import LEGEND, PvalueMatrix
 from ..plots.names import Names, places
-from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
+from ..plots.rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
 from ..wording import ci
 from .figures import ColumnFigure, StudyFigure, label
 from .meta_values import AVERAGE, Family, family_of
@@ -77,7 +77,9 @@ class AgreementForest(_FamilyFigure, RowFigure):
             color = BETTER if leads or not leaders else INK
             whisker(ax, y, each.value, each.confidence_interval, color)
             mark(ax, y, each.value, color, leads)
-        right = columns_beside(ax, self.rows, self._columns())
+        right, texts = 0.0, self._columns()
+        if has_room_beside(ax, self.rows, width_beside(texts)):
+            right = columns_beside(ax, self.rows, texts)
         intervals = [each.confidence_interval for each in shown if each.confidence_interval is not None]
         level = f", {ci(intervals[0].confidence_level)}" if intervals else ""
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
