@@ -385,6 +385,16 @@ def test_a_smoothed_histogram_is_a_density_with_its_mean(counts: list[int], low:
     )
 
 
+def test_bins_with_more_values_than_others_are_no_peaks_of_densities() -> None:
+    values = np.random.default_rng(1).binomial(3000, 0.013, 10_000)
+    width = 1.06 / 3000  # now and then, a bin has two values
+    edges = values.min() / 3000 + width * np.arange(65)
+    draws = Histogram(edges[0], width, tuple(np.histogram((values + 0.01) / 3000, edges)[0].tolist()))
+    rough, smooth = (np.abs(np.diff(smoothed(draws, step)[1])).sum() for step in (None, 1 / 3000))
+    highest = smoothed(draws, 1 / 3000)[1].max()
+    assert rough / highest > 2.2 > smooth / highest
+
+
 def test_systems_without_different_draws_have_a_line_and_without_scores_none() -> None:
     comparison = compared(numbered(2))
     first, second = comparison.scores

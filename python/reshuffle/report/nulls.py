@@ -78,16 +78,22 @@ def of_few(
 def _values(comparison: Comparison, pair: PairedDifference) -> tuple[float, float] | None:
     """The distance of the values that the statistic can have, and one of them, where segments have few scores."""
     assert pair.null is not None
-    (signature,) = (each.signature for each in comparison.metrics if each.name == pair.metric)
-    unit = re.search(r"\|resolution:(\d+)(?:\^(-?\d+))?", signature)
-    if unit is None and signature.partition("|")[0] not in OF_SEGMENTS:
-        return None
+    unit = unit_of_scores(comparison, pair.metric)
     regular = pair.n_segments == comparison.n_segments and not comparison.averaged_over
-    if not regular or not math.isclose(pair.null.observed, pair.difference):
+    if unit is None or not regular or not math.isclose(pair.null.observed, pair.difference):
         return None
-    step = (1 if unit is None else int(unit[1]) ** int(unit[2] or 1)) / pair.n_segments
+    step = unit / pair.n_segments
     # An exchange changes a sum of differences by an even number of steps.
     return (2 * step, pair.null.observed) if pair.test.scheme is not None else (step, 0.0)
+
+
+def unit_of_scores(comparison: Comparison, metric: str) -> float | None:
+    """What the scores of segments are multiples of, if a metric is their mean and they have few digits."""
+    (signature,) = (each.signature for each in comparison.metrics if each.name == metric)
+    unit = re.search(r"\|resolution:(\d+)(?:\^(-?\d+))?", signature)
+    if unit is None:
+        return 1.0 if signature.partition("|")[0] in OF_SEGMENTS else None
+    return float(int(unit[1]) ** int(unit[2] or 1))
 
 
 def of_values(

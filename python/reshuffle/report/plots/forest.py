@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..captions import MOST_NUMBERED
-from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
+from .intervals import SLACK, Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
 from .look import INK
 from .rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
@@ -72,7 +72,7 @@ class Forest(RowFigure):
             right = columns_beside(ax, self.rows, texts)
         width = self.rows.label_width(ax, right)
         ax.set_xlabel(self._label(width), **LABEL)
-        draw_key(ax, Key.of(self.view, self.pairs), width)
+        draw_key(ax, Key.of(self.view, self.pairs), width + SLACK)
 
     def _make_room(self, ax: Axes) -> None:
         """Extend an axis where the values of arrows would cross its vertical lines."""

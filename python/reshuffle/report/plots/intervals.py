@@ -23,6 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
+# Lines of keys may be so many average letters longer than those of labels, which have some to spare.
+SLACK = 4
 # Figures have room for so many lines of a key.
 MOST_LINES = 3
 # An axis ends before a tenth of the rows if the others would take less than this share of it.
@@ -125,13 +127,15 @@ class Key:
     def lines(self, width: float) -> Sequence[Pieces]:
         """The baseline and the markers, in lines of at most so many average letters."""
         named = [(DIRECTIONS.get(color, ""), color) for color in self.filled]
-        items = [(("●", color), (f" {name}", INK)) for name, color in named]
+        items: list[tuple[tuple[str, str], ...]] = [(("●", color), (f" {name}", INK)) for name, color in named]
         directed = any(name for name, _ in named)
         if items:
             items[-1] += ((f" ({self.significant})" if directed else self.significant, INK),)
         if self.hollow:
             items.append((("○", MUTED), (" not significant" if directed else f" {self.not_significant}", INK)))
-        return Said([*[((f"■ {self.baseline}", INK),)] * bool(self.baseline), *items]).lines(width)
+        lines, of_baseline = Said(items).lines(width), ((f"■ {self.baseline}", INK),)
+        together = Said([of_baseline, *items]).lines(width)
+        return lines if not self.baseline else together if len(together) == 1 else [of_baseline, *lines]
 
 
 @dataclass(frozen=True)

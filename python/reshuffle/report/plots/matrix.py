@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from ...errors import ALL_PAIRS, InputError, quoted
@@ -44,7 +43,7 @@ SHADES = ("#08306b", "#2166ac", "#6baed6", "#c6dbef", "#eef4fa")
 class Fitting(Artist):
     """Makes values as small as their cells need, or hides them, when cells have their size."""
 
-    def __init__(self, texts: Sequence[Text], n: int) -> None:
+    def __init__(self, texts: Sequence[Any], n: int) -> None:
         super().__init__()
         self.set(zorder=0, in_layout=False)  # drawn before the values
         self.texts, self.n = texts, n

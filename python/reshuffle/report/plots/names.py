@@ -101,4 +101,5 @@ def places(
 def shared(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """The area that each box (left, low, right, high) shares with the others."""
     ends = np.minimum(boxes[:, None, 2:], others[None, :, 2:]) - np.maximum(boxes[:, None, :2], others[None, :, :2])
-    return np.clip(ends, 0, None).prod(axis=2).sum(axis=1)
+    areas: NDArray[np.float64] = np.clip(ends, 0, None).prod(axis=2).sum(axis=1)
+    return areas

@@ -13,7 +13,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from ..captions import MOST_NUMBERED, MOST_RANKED
 from ..cells import rank_cell
-from .intervals import Key, draw_key, mark, set_limits, whisker
+from .intervals import SLACK, Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, has_room_beside, width_beside, width_of
@@ -90,7 +90,7 @@ class RankingFigure(RowFigure):
         ax.set_xlabel(self._label(width), **LABEL)
         if against:
             baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
-            draw_key(ax, Key.of(self.view, against.values(), baseline), width)
+            draw_key(ax, Key.of(self.view, against.values(), baseline), width + SLACK)
 
     def _columns(self) -> list[Column]:
         view = self.view

@@ -188,7 +188,7 @@ class Fitted:
 
     def __call__(self, ax: Any, renderer: Any = None) -> Bbox:
         """As matplotlib asks for it."""
-        figure, place = ax.figure, ax.get_position(original=True)
+        figure, place = ax.figure, Bbox(ax.get_position(original=True).get_points())
         if figure.get_layout_engine() is not None or renderer is None or self.is_measuring:
             return place
         self.is_measuring = True
@@ -199,7 +199,7 @@ class Fitted:
         low = [max([EDGE, *(o.max[i] for o in others if o.max[i] <= place.min[i])]) for i in (0, 1)]
         high = [place.max[i] if any(o.min[i] >= place.max[i] for o in others) else 1 - EDGE for i in (0, 1)]
         less, over = np.maximum(low - box.min, 0), np.maximum(box.max - high, 0)
-        shrunk = np.minimum(1, self.MOST * place.size / np.maximum(less + over, 1e-9))
+        shrunk = np.minimum(1, np.multiply(self.MOST, place.size) / np.maximum(less + over, 1e-9))
         return Bbox([place.min + less * shrunk, place.max - over * shrunk])
 
     def get_subplotspec(self) -> Any:
@@ -221,7 +221,8 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
         if width is not None or height is not None:
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
-        ax.set_axes_locator(ax.get_axes_locator() or Fitted(ax))
+        if ax.get_axes_locator() is None:
+            ax.set_axes_locator(Fitted(ax))
         return ax
     from .intervals import height_beyond  # needs this module
 

@@ -238,5 +238,6 @@ def near(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     for out in range(1, len(values) // 10 + 1):
         low = min(range(out + 1), key=lambda at: ranked[at - out - 1] - ranked[at])
         if ranked[low - out - 1] - ranked[low] < SQUEEZED * (ranked[-1] - ranked[0]):
-            return (values >= ranked[low]) & (values <= ranked[low - out - 1])
+            found: NDArray[np.bool_] = (values >= ranked[low]) & (values <= ranked[low - out - 1])
+            return found
     return np.full(len(values), True)
