@@ -85,7 +85,8 @@ def test_nothing_around_users_axes_is_cut_without_a_layout_engine(kind: str) -> 
         values = [text.get_window_extent().width for text in ax.texts if text.get_text().startswith((".", "<"))]
         assert 0 < max(values) < ax.bbox.width / 16
         figure.set_size_inches(3, 3)
-        drawn(ax)
+        for _ in range(2):
+            drawn(ax)
         assert not any(text.get_visible() for text in ax.texts if text.get_text().startswith((".", "<")))
 
 
@@ -301,11 +302,6 @@ def test_wrapped_names_have_short_lines_and_keep_their_letters(name: str, width:
     assert whole == kept or (kept.endswith("…") and whole.startswith(kept[:-1]))
 
 
-def warned(raised: pytest.WarningsRecorder) -> int:
-    """How many warnings are ours: Python may tell of files that other tests left open at any time."""
-    return sum(issubclass(each.category, InputWarning) for each in raised)
-
-
 def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(style, "_fonts", lambda: style.FONTS)
     names = ("系统", "b")
@@ -313,10 +309,10 @@ def test_missing_letters_give_one_warning(monkeypatch: pytest.MonkeyPatch) -> No
         InputWarning, match="no installed font has the characters 系, 统: install a font that has them"
     ) as raised:
         drawn(compared(names).plot.ranking())
-    assert warned(raised) == 1
+    assert len(raised) == 1
     with pytest.warns(InputWarning, match="no installed font") as raised:
         figure_of("ranking", {"one": (compared(names), None), "other": (compared(names), None)})
-    assert warned(raised) == 1
+    assert len(raised) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -54,7 +54,7 @@ from told import assert_raises, assert_told
 @pytest.fixture(autouse=True)
 def without_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are made, but the search for letters that no font has makes every tick, which takes half of the time."""
-    for module in ("style", "panels"):
+    for module in ("panels", "style"):  # panels takes its function from style when it is imported
         monkeypatch.setattr(f"reshuffle.report.plots.{module}.warn_of_missing_letters", lambda figure: None)
 
 
@@ -460,6 +460,13 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             else:
                 assert len(first) <= len(shown) - 1 == len(first) + shown.count("*")
                 assert shown.count("*") == sum(pairs[name].is_significant(0.05) for name in first)
+
+
+def test_narrow_panels_have_no_columns_of_numbers() -> None:
+    comparison = of_three_metrics(16, False)
+    figure = figure_of("forest", {each.name: (comparison, each.name) for each in comparison.metrics}, width=3.3)
+    assert [len(ax.texts) for ax in figure.axes] == [0, 0, 0]
+    assert all(ax.get_xlabel().replace("\n", " ").endswith("95% CI (→ better)") for ax in figure.axes)
 
 
 def test_panels_have_the_order_of_the_first_metric_and_one_key_with_their_kinds_of_markers() -> None:

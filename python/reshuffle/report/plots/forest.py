@@ -19,6 +19,8 @@ from .view import View
 FURNITURE = 0.72
 # The width of an arrow and the spaces beside it, in average letters, and the most of an axis for it and its value.
 BESIDE_ARROW, MOST_ROOM = 3, 0.4
+# The lines of the label of a narrow panel.
+MOST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -127,4 +129,4 @@ class Forest(RowFigure):
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
         what += ", arrow: off the axis" if self.inner else ""
-        return wrapped(what, width)
+        return wrapped(what, width, MOST_LINES)

@@ -46,15 +46,17 @@ class Fitting(Artist):
     def __init__(self, texts: Sequence[Any], n: int) -> None:
         super().__init__()
         self.set(zorder=0, in_layout=False)  # drawn before the values
-        self.texts, self.n = texts, n
+        self.texts, self.n, self.size = texts, n, SMALL * text_size()
 
     def draw(self, renderer: Any) -> None:
         """Set the sizes of the values."""
         ax: Any = self.axes
-        widest = max((text.get_window_extent(renderer).width / text.get_fontsize() for text in self.texts), default=1.0)
-        size = IN_CELL * ax.bbox.width / self.n / widest
+        for text in self.texts:  # a hidden text has no width
+            text.set(visible=True, fontsize=self.size)
+        widest = max((text.get_window_extent(renderer).width for text in self.texts), default=1.0)
+        size = min(1.0, IN_CELL * ax.bbox.width / self.n / widest) * self.size
         for text in self.texts:
-            text.set(fontsize=min(text.get_fontsize(), size), visible=size >= READABLE)
+            text.set(visible=size >= READABLE, fontsize=size)
 
 
 class PvalueMatrix(RowFigure):

@@ -103,9 +103,10 @@ class Rows:
     def label_width(self, ax: Axes, right: float = 0.0) -> int:
         """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
         width, left = self._width_and_left(ax)
-        letter = LETTER * (FONT_SIZE if isinstance(ax.figure, PaperFigure) else text_size() * _relative_width())
+        is_own = isinstance(ax.figure, PaperFigure)
+        letter = LETTER * (FONT_SIZE if is_own else text_size() * _relative_width())
         # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
-        return max(int((width - left - right + 2 * min(left, right)) / letter) - 2, 20)
+        return max(int((width - left - right + 2 * min(left, right)) / letter) - 2, 12 if is_own else 20)
 
     def axes_width(self, ax: Axes, right: float) -> float:
         """The approximate width of axes without what is beside them, in points."""
