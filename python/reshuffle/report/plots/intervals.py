@@ -165,7 +165,8 @@ class Said:
 class Below(AnnotationBbox):
     """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
 
-    lines: Sequence[Pieces] = ()
+    beyond = 0.0
+    """The height of the lines for which figures have no room by default, in inches."""
     key: Key | Said | None = None
     own: Sequence[Pieces] = ()
     """Lines below the key that are about these axes alone."""
@@ -211,11 +212,6 @@ def add_key(figure: Figure, key: Key | Said) -> float:
     return _height(lines)
 
 
-def height_beyond(ax: Axes) -> float:
-    """The height of the lines below axes for which figures have no room by default, in inches."""
-    return sum(_height(artist.lines[MOST_LINES:]) for artist in ax.artists if isinstance(artist, Below))
-
-
 def _height(lines: Sequence[Pieces]) -> float:
     return sum(lines_of(text) for line in lines for text, _ in line[:1]) * text_size() * KEY_LINE / 72
 
@@ -226,7 +222,7 @@ def write_below(ax: Axes, lines: Sequence[Pieces]) -> Below:
         _packed(lines), (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points",
         box_alignment=(0.5, 1), frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip
-    below.lines = lines
+    below.beyond = _height(lines[MOST_LINES:])
     ax.add_artist(below)
     return below
 

@@ -224,8 +224,6 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
         if ax.get_axes_locator() is None:
             ax.set_axes_locator(Fitted(ax))
         return ax
-    from .intervals import height_beyond  # needs this module
-
     size = [length_of(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
     figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
@@ -233,7 +231,7 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
         axes = figure.add_subplot(axes_class=PaperAxes)
         drawing.draw(axes)
         if height is None:
-            figure.set_figheight(size[1] + height_beyond(axes))
+            figure.set_figheight(size[1] + sum(getattr(artist, "beyond", 0.0) for artist in axes.artists))
         warn_of_missing_letters(figure)
     return axes
 
