@@ -47,13 +47,14 @@ from reshuffle.report.plots.look import MUTED
 from reshuffle.report.plots.null import tails
 from reshuffle.report.plots.style import PaperFigure
 from reshuffle.results import ConfidenceInterval, Histogram, NullHistogram
+from reshuffle.types import Test
 from told import assert_raises, assert_told
 
 
 @pytest.fixture(autouse=True)
 def without_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are made, but the search for letters that no font has makes every tick, which takes half of the time."""
-    for module in ("style", "panels"):
+    for module in ("panels", "style"):  # panels takes its function from style when it is imported
         monkeypatch.setattr(f"reshuffle.report.plots.{module}.warn_of_missing_letters", lambda figure: None)
 
 
@@ -103,6 +104,19 @@ def test_figures_that_cannot_be_drawn_are_refused() -> None:
         "plain": score(metrics=SegmentScores("rating", systems(numbered(3)))),
     }
     assert_raises("python_errors_of_plots", globals() | names)
+
+
+@pytest.mark.parametrize(("test", "n_resamples"), [("ar", 10000), ("bootstrap", 10000), ("ar", 99), ("bootstrap", 99)])
+def test_bars_of_null_distributions_are_no_comb_with_few_replicates_or_values(test: Test, n_resamples: int) -> None:
+    right = np.random.default_rng(3).random((2, 300)) < [[0.6], [0.61]]
+    scores = {name: row.astype(float).tolist() for name, row in zip("ab", right, strict=True)}
+    comparison = compare(
+        metrics=SegmentScores("correct", scores), documents=np.repeat(range(30), 10), test=test, n_resamples=n_resamples
+    )
+    heights = steps(comparison.plot.null())[0].get_data().values
+    high = np.flatnonzero(heights > heights.max() / 2)
+    assert len(high) > 2
+    assert np.diff(high).max() == 1
 
 
 def test_a_far_difference_does_not_squeeze_the_others() -> None:
@@ -371,6 +385,16 @@ def test_a_smoothed_histogram_is_a_density_with_its_mean(counts: list[int], low:
     )
 
 
+def test_bins_with_more_values_than_others_are_no_peaks_of_densities() -> None:
+    values = np.random.default_rng(1).binomial(3000, 0.013, 10_000)
+    width = 1.06 / 3000  # now and then, a bin has two values
+    edges = values.min() / 3000 + width * np.arange(65)
+    draws = Histogram(edges[0], width, tuple(np.histogram((values + 0.01) / 3000, edges)[0].tolist()))
+    rough, smooth = (np.abs(np.diff(smoothed(draws, step)[1])).sum() for step in (None, 1 / 3000))
+    highest = smoothed(draws, 1 / 3000)[1].max()
+    assert rough / highest > 2.2 > smooth / highest
+
+
 def test_systems_without_different_draws_have_a_line_and_without_scores_none() -> None:
     comparison = compared(numbered(2))
     first, second = comparison.scores
@@ -426,11 +450,23 @@ def test_panels_of_many_systems_share_their_rows(kind: str, all_pairs: bool) -> 
             pairs = {each.system: each for each in comparison.comparisons if each.metric == metric.name}
             values = [scores[name].score if kind == "ranking" else pairs[name].difference for name in first]
             assert [value for value, _ in markers(ax)] == values
-    if kind == "ranking" and all_pairs:  # beside each row, its rank and its letters
-        for ax, ranking in zip(made, comparison.rankings, strict=True):
+            # Beside each row, its score and its letters, or its difference, with a star.
             shown = [text.get_text() for text in ax.texts]
-            ranks = [rank_cell(ranking[name].rank_low, ranking[name].rank_high) for name in first]
-            assert shown == ["rank", *ranks, "group", *(ranking[name].letters for name in first)]
+            if kind == "ranking":
+                (ranking,) = (each for each in comparison.rankings if each.metric == metric.name)
+                decimals = len(shown[1].partition(".")[2])
+                numbers = [f"{scores[name].score:.{decimals}f}" for name in first]
+                assert shown == ["score", *numbers, "group", *(ranking[name].letters for name in first)]
+            else:
+                assert len(first) <= len(shown) - 1 == len(first) + shown.count("*")
+                assert shown.count("*") == sum(pairs[name].is_significant(0.05) for name in first)
+
+
+def test_narrow_panels_have_no_columns_of_numbers() -> None:
+    comparison = of_three_metrics(16, False)
+    figure = figure_of("forest", {each.name: (comparison, each.name) for each in comparison.metrics}, width=3.3)
+    assert [len(ax.texts) for ax in figure.axes] == [0, 0, 0]
+    assert all(ax.get_xlabel().replace("\n", " ").endswith("95% CI (→ better)") for ax in figure.axes)
 
 
 def test_panels_have_the_order_of_the_first_metric_and_one_key_with_their_kinds_of_markers() -> None:

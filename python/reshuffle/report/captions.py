@@ -17,8 +17,8 @@ from .systems import some_interval_disagrees
 from .wording import ci
 from .words import Template, words
 
-# Panels of a ranking beside each other that have room for ranks and letters.
-MOST_RANKED = 3
+# Panels beside each other that have room for ranks and letters beside scores, and for scores or differences.
+MOST_RANKED, MOST_NUMBERED = 2, 3
 
 # The sentences that explain ranks and letters, in ``words/captions.toml``.
 _OF_GROUPS: Mapping[Groups, str] = {"ranks": "rank", "letters": "letters"}

@@ -279,7 +279,7 @@ class Plots:
         >>> scores = {"a": [1, 2, 3, 4] * 20, "b": [1, 3, 2, 4] * 20, "c": [0, 1, 2, 3] * 20}
         >>> comparison = compare(metrics=SegmentScores("rating", scores), all_pairs=True, n_resamples=1000)
         >>> comparison.plot.densities().get_xlabel()
-        'rating on bootstrap draws; filled: 95% CI'
+        'rating on bootstrap draws (→ better); filled: 95% CI'
         """
         return self._drawn("densities", metric, look)
 

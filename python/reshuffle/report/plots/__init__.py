@@ -15,6 +15,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from ...results import Comparison
+from .look import PAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ def figure_of(
     ``test_set``: the one of the comparisons, for labels, if the result has several.
     """
     from .panels import panels_of, stacked_height
-    from .style import axes_of
+    from .style import axes_of, length_of
     from .view import View
 
     views = {
@@ -74,7 +75,9 @@ def figure_of(
             beside = len(panels) if len(panels) <= MOST_BESIDE else 3
         # The bars of a ranking join neighbours, so panels of rankings have an order of their own if they have bars.
         if beside > 1 or kind != "ranking":
-            shared = {title: replace(view, order=(*first.scores,), beside=beside) for title, view in views.items()}
+            # Narrow panels have as few columns as those of as many panels on a page.
+            crowded = max(beside, round(beside * PAGE / length_of("width", width, PAGE)))
+            shared = {title: replace(view, order=(*first.scores,), beside=crowded) for title, view in views.items()}
             drawings = {title: _drawing(kind, view, own) for title, view in shared.items()}
     return panels_of(drawings, beside, width, height)
 

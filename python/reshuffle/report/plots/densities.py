@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...errors import Argument, InputError
 from ...lazy import lazy
 from ...results import Histogram, SystemScore
+from ..nulls import of_values, unit_of_scores
 from .intervals import set_limits
 from .labels import LABEL, PLAIN, columns, printable, wrapped
 from .look import INK, MUTED
@@ -56,7 +57,10 @@ class Densities(RowFigure):
     def curves(self) -> Mapping[str, Curve]:
         """The density of each system whose draws are not all equal: points and values."""
         draws = {system: score.draws for system, score in self.view.scores.items()}
-        return {system: smoothed(found) for system, found in draws.items() if found is not None and found.width > 0}
+        unit, comparison = unit_of_scores(self.view.comparison, self.view.metric.name), self.view.comparison
+        is_mean = unit is not None and comparison.unit == "segment" and not comparison.averaged_over
+        step = unit / comparison.n_segments if unit and is_mean else None
+        return {s: smoothed(found, step) for s, found in draws.items() if found is not None and found.width > 0}
 
     def draw(self, ax: Axes) -> None:
         scores = self.view.scores
@@ -95,25 +99,31 @@ class Densities(RowFigure):
 
     def _label(self, width: int) -> str:
         interval = self.view.interval_name()
-        what, filled = f"{self.view.scored} on bootstrap draws", f"filled: {interval}"
+        better = f"({'→' if self.view.metric.higher_is_better else '←'} better)"
+        what, filled = f"{self.view.scored} on bootstrap draws {better}", f"filled: {interval}"
         if not interval:
             return wrapped(what, width)
         line = f"{what}; {filled}"
         return printable(line) if columns(printable(line)) <= width else f"{wrapped(f'{what};', width)}\n{filled}"
 
 
-def smoothed(draws: Histogram) -> Curve:
+def smoothed(draws: Histogram, step: float | None = None) -> Curve:
     """The density of a histogram, smoothed by a normal kernel with the bandwidth of Scott's rule: points and values.
 
     Scott 1992, Multivariate Density Estimation: the bandwidth is n^(−1/5) standard deviations.
+
+    ``step``: the distance of the values that draws can have, of which some bins may have more than others.
     """
     counts = np.asarray(draws.counts, dtype=np.float64)
-    centres = draws.low + draws.width * (np.arange(len(counts)) + 0.5)
+    edges = np.float64(draws.low) + np.float64(draws.width) * np.arange(len(counts) + 1)
+    if step and (found := of_values(edges, counts, step, 0.0)) is not None:
+        edges, counts = found[0], found[1] * np.diff(found[0]) / step
+    centres = (edges[:-1] + edges[1:]) / 2
     weights = counts / counts.sum()
     mean = weights @ centres
     deviation = np.sqrt(weights @ (centres - mean) ** 2)
     # Narrower kernels would show the bins.
-    bandwidth = max(deviation * counts.sum() ** -0.2, 0.6 * draws.width)
+    bandwidth = max(deviation * counts.sum() ** -0.2, 0.6 * np.diff(edges).max())
     filled = centres[counts > 0]
     x = np.linspace(filled[0] - REACH * bandwidth, filled[-1] + REACH * bandwidth, POINTS)
     kernel = np.exp(-0.5 * ((x[:, None] - centres) / bandwidth) ** 2) / (bandwidth * np.sqrt(2 * np.pi))

@@ -8,16 +8,19 @@ from matplotlib.axes import Axes
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from .intervals import Key, draw_key, inner_limits, mark, set_limits, whisker
+from ..captions import MOST_NUMBERED
+from .intervals import SLACK, Key, draw_key, inner_limits, mark, set_limits, whisker
 from .labels import LABEL, LETTER, columns, text_size, wrapped
 from .look import INK
-from .rows import Column, RowFigure, Rows, columns_beside, make_room_beside, width_beside, width_of
+from .rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
 
 # The height of what is above and below the rows, in inches.
 FURNITURE = 0.72
 # The width of an arrow and the spaces beside it, in average letters, and the most of an axis for it and its value.
 BESIDE_ARROW, MOST_ROOM = 3, 0.4
+# The lines of the label of a narrow panel.
+MOST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,11 @@ class Forest(RowFigure):
             whisker(ax, y, pair.difference, pair.confidence_interval, color)
             mark(ax, y, pair.difference, color, significant)
         right, texts = 0.0, self._columns()
-        if make_room_beside(ax, width_beside(texts)):
+        if has_room_beside(ax, self.rows, width_beside(texts)):
             right = columns_beside(ax, self.rows, texts)
-        ax.set_xlabel(self._label(self.rows.label_width(ax, right)), **LABEL)
-        draw_key(ax, Key.of(self.view, self.pairs))
+        width = self.rows.label_width(ax, right)
+        ax.set_xlabel(self._label(width), **LABEL)
+        draw_key(ax, Key.of(self.view, self.pairs), width + SLACK)
 
     def _make_room(self, ax: Axes) -> None:
         """Extend an axis where the values of arrows would cross its vertical lines."""
@@ -105,12 +109,18 @@ class Forest(RowFigure):
         )  # fmt: skip
 
     def _columns(self) -> list[Column]:
-        if self.view.beside > 1:
+        if self.view.beside > MOST_NUMBERED:
             return []
         among = [pair.difference for pair in self.pairs]
-        differences = [(self.view.signed(difference, among), "") for difference in among]
-        pvalues = [(self.view.pvalue_cell(p), "*" if self.view.is_significant(p) else "") for p in self.pairs]
-        return [Column("Δ", differences), Column(self.view.pvalue_name, pvalues, symbolic=True)]
+        stars = ["*" if self.view.is_significant(pair) else "" for pair in self.pairs]
+        differences = [self.view.signed(difference, among) for difference in among]
+        if self.view.beside > 1:
+            return [Column("Δ", [*zip(differences, stars, strict=True)])]
+        pvalues = zip(map(self.view.pvalue_cell, self.pairs), stars, strict=True)
+        return [
+            Column("Δ", [(each, "") for each in differences]),
+            Column(self.view.pvalue_name, [*pvalues], symbolic=True),
+        ]
 
     def _label(self, width: int) -> str:
         metric = self.view.metric
@@ -119,4 +129,4 @@ class Forest(RowFigure):
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
         what += ", arrow: off the axis" if self.inner else ""
-        return wrapped(what, width)
+        return wrapped(what, width, MOST_LINES)

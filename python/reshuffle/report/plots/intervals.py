@@ -23,6 +23,8 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
+# Lines of keys may be so many average letters longer than those of labels, which have some to spare.
+SLACK = 4
 # Figures have room for so many lines of a key.
 MOST_LINES = 3
 # An axis ends before a tenth of the rows if the others would take less than this share of it.
@@ -122,22 +124,18 @@ class Key:
         filled = tuple(color for color in (BETTER, WORSE, INK) if color in colors)
         return replace(self, filled=filled, hollow=any(each.hollow for each in every))
 
-    def lines(self, width: float) -> list[Pieces]:
-        """The baseline and the markers, on one line if it has room in so many average letters."""
-        of_markers: list[tuple[str, str]] = []
-        for color in self.filled:
-            of_markers += [("  ", INK)] * bool(of_markers)
-            of_markers += [("●", color), (f" {DIRECTIONS[color]} " if color in DIRECTIONS else " ", INK)]
-        directed = any(color in DIRECTIONS for color in self.filled)
-        of_markers += [(f"({self.significant})" if directed else self.significant, INK)] * bool(self.filled)
-        of_markers += [("    ", INK)] * bool(self.filled and self.hollow)
-        hollow = "not significant" if directed else self.not_significant
-        of_markers += [("○", MUTED), (f" {hollow}", INK)] * self.hollow
-        if not self.baseline:
-            return [of_markers]
-        of_baseline = [(f"■ {self.baseline}", INK)]
-        one_line = [*of_baseline, ("   ", INK), *of_markers]
-        return [one_line] if columns("".join(text for text, _ in one_line)) <= width else [of_baseline, of_markers]
+    def lines(self, width: float) -> Sequence[Pieces]:
+        """The baseline and the markers, in lines of at most so many average letters."""
+        named = [(DIRECTIONS.get(color, ""), color) for color in self.filled]
+        items: list[tuple[tuple[str, str], ...]] = [(("●", color), (f" {name}", INK)) for name, color in named]
+        directed = any(name for name, _ in named)
+        if items:
+            items[-1] += ((f" ({self.significant})" if directed else self.significant, INK),)
+        if self.hollow:
+            items.append((("○", MUTED), (" not significant" if directed else f" {self.not_significant}", INK)))
+        lines, of_baseline = Said(items).lines(width), ((f"■ {self.baseline}", INK),)
+        together = Said([of_baseline, *items]).lines(width)
+        return lines if not self.baseline else together if len(together) == 1 else [of_baseline, *lines]
 
 
 @dataclass(frozen=True)
@@ -154,8 +152,9 @@ class Said:
         """Lines of at most so many average letters, unless an item is longer."""
         lines: list[list[tuple[str, str]]] = []
         for item in self.said:
-            (text, color), *rest = item
-            joined = [*lines[-1], (f"   {text}", color), *rest] if lines else []
+            # Spaces alone would be a text of another height.
+            *others, (text, color) = lines[-1] if lines else item
+            joined = [*others, (f"{text}   ", color), *item]
             if lines and columns("".join(text for text, _ in joined)) <= width:
                 lines[-1] = joined
             else:
@@ -166,7 +165,8 @@ class Said:
 class Below(AnnotationBbox):
     """A box that is measured where it will be drawn; before matplotlib 3.8, it is measured where it was drawn last."""
 
-    lines: Sequence[Pieces] = ()
+    beyond = 0.0
+    """The height of the lines for which figures have no room by default, in inches."""
     key: Key | Said | None = None
     own: Sequence[Pieces] = ()
     """Lines below the key that are about these axes alone."""
@@ -212,11 +212,6 @@ def add_key(figure: Figure, key: Key | Said) -> float:
     return _height(lines)
 
 
-def height_beyond(ax: Axes) -> float:
-    """The height of the lines below axes for which figures have no room by default, in inches."""
-    return sum(_height(artist.lines[MOST_LINES:]) for artist in ax.artists if isinstance(artist, Below))
-
-
 def _height(lines: Sequence[Pieces]) -> float:
     return sum(lines_of(text) for line in lines for text, _ in line[:1]) * text_size() * KEY_LINE / 72
 
@@ -227,7 +222,7 @@ def write_below(ax: Axes, lines: Sequence[Pieces]) -> Below:
         _packed(lines), (0.5, 0), xybox=(0, -1.5), xycoords=ax.xaxis.label, boxcoords="offset points",
         box_alignment=(0.5, 1), frameon=False, pad=0, annotation_clip=False,
     )  # fmt: skip
-    below.lines = lines
+    below.beyond = _height(lines[MOST_LINES:])
     ax.add_artist(below)
     return below
 

@@ -83,8 +83,8 @@ def text_size() -> float:
     return float(FontProperties().get_size_in_points())
 
 
-def wrapped(text: str, width: int) -> str:
-    """Wrap a text at ``width`` columns, in at most three lines, after spaces and punctuation if that is possible.
+def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
+    """Wrap a text at ``width`` columns, in at most so many lines, after spaces and punctuation if that is possible.
 
     >>> print(wrapped("transformer_big-ensemble", 14))
     transformer_
@@ -92,10 +92,10 @@ def wrapped(text: str, width: int) -> str:
     """
     text = printable(text)
     lines = _filled([part for word in WORD.findall(text) for part in _filled(word, width)], width)
-    if len(lines) > MAX_LINES:
+    if len(lines) > most:
         lines = _filled(text, width)
-    if len(lines) > MAX_LINES:
-        lines = [*lines[: MAX_LINES - 1], f"{_filled(lines[MAX_LINES - 1], width - 2)[0]}…"]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"{_filled(lines[most - 1], width - 2)[0]}…"]
     return "\n".join(line.strip() for line in lines)
 
 

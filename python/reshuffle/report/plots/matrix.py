@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -19,8 +19,8 @@ from ...errors import ALL_PAIRS, InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
-from .labels import LABEL, LETTER, columns, mathematical, text_size, wrapped
-from .look import INK, MUTED
+from .labels import LABEL, mathematical, text_size, wrapped
+from .look import FONT_SIZE, INK, MUTED
 from .rows import RowFigure, Rows
 from .view import View
 
@@ -29,16 +29,34 @@ FURNITURE = 0.12
 LEGEND = 1.0
 LABELLED = 0.18
 ROW = 0.19
-# The least length of a line of the label, in average letters.
-MIN_LABEL = 40
 # With more than MANY rows, the legend fits into the empty half; with more than MAX_VALUES, values do not fit.
 MANY, MAX_VALUES = 9, 20
-# The size of values in cells, relative to that of text, and the share of a cell that they may fill.
-SMALL, IN_CELL = 0.833, 0.95
+# The size of values in cells, relative to that of text, the share of a cell that they may fill, and the smallest size
+# that is readable, in points.
+SMALL, IN_CELL, READABLE = 0.833, 0.95, 5.0
 # The upper ends of the classes of p-values; alpha is another.
 ENDS = (0.001, 0.01, 0.1)
 # From dark to light, in steps that are distinguishable in print.
 SHADES = ("#08306b", "#2166ac", "#6baed6", "#c6dbef", "#eef4fa")
+
+
+class Fitting(Artist):
+    """Makes values as small as their cells need, or hides them, when cells have their size."""
+
+    def __init__(self, texts: Sequence[Any], n: int) -> None:
+        super().__init__()
+        self.set(zorder=0, in_layout=False)  # drawn before the values
+        self.texts, self.n, self.size = texts, n, SMALL * text_size()
+
+    def draw(self, renderer: Any) -> None:
+        """Set the sizes of the values."""
+        ax: Any = self.axes
+        for text in self.texts:  # a hidden text has no width
+            text.set(visible=True, fontsize=self.size)
+        widest = max((text.get_window_extent(renderer).width for text in self.texts), default=1.0)
+        size = min(1.0, IN_CELL * ax.bbox.width / self.n / widest) * self.size
+        for text in self.texts:
+            text.set(visible=size >= READABLE, fontsize=size)
 
 
 class PvalueMatrix(RowFigure):
@@ -97,22 +115,17 @@ class PvalueMatrix(RowFigure):
         self._draw_cells(ax, classes, shades)
         if k <= MAX_VALUES:
             values = {place: f"{short_pvalue(p, self.level)}{'*' * star}" for place, (p, star) in pvalues.items()}
-            size = self._size_of_values(ax, values.values())
-            for (row, column), value in values.items():
+            texts = [
                 ax.text(
-                    column + 0.5, self.rows.centres[row], value, ha="center", va="center_baseline", fontsize=size,
-                    color="white" if classes[row, column] < 2 else INK,
-                )  # fmt: skip
+                    column + 0.5, self.rows.centres[row], value, ha="center", va="center_baseline",
+                    fontsize=SMALL * text_size(), color="white" if classes[row, column] < 2 else INK,
+                )
+                for (row, column), value in values.items()
+            ]  # fmt: skip
+            ax.add_artist(Fitting(texts, k))
         self._draw_legend(ax, shades)
         if self.label:
-            ax.set_xlabel(wrapped(self.label, max(self.rows.label_width(ax), MIN_LABEL)), **LABEL)
-
-    def _size_of_values(self, ax: Axes, values: Iterable[str]) -> float:
-        """The size of the values in cells, in points: small, or smaller if the longest would not fit."""
-        beside = 0.0 if len(self.names) > MANY else self.LEGEND_WIDTH * 72
-        cell = self.rows.axes_width(ax, beside) / len(self.names)
-        longest = max(map(columns, values), default=1.0)
-        return min(SMALL * text_size(), IN_CELL * cell / (longest * LETTER))
+            ax.set_xlabel(wrapped(self.label, self.rows.label_width(ax)), **LABEL)
 
     def _number(self, ax: Axes) -> None:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
@@ -156,7 +169,9 @@ class PvalueMatrix(RowFigure):
                 Line2D([], [], linestyle="none", marker="$*$", markersize=4, markeredgewidth=0, color=INK, label=level)
             )
         # The upper right half is empty, but with few rows it is too small for the legend.
-        many = len(self.names) > MANY
+        figure: Any = ax.figure
+        scale = 72 * text_size() / FONT_SIZE / (ax.get_position().size * figure.get_size_inches() * 72)
+        many = len(self.names) > MANY and (scale * (self.LEGEND_WIDTH, LEGEND)).sum() < 1
         place = {"loc": "upper right"} if many else {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
         ax.legend(handles=handles, title=mathematical(self.pvalue_name), frameon=False, **place)
 

@@ -63,8 +63,8 @@ def places(
     In points: ``points`` from the lower left corner of axes of the size ``room``, and the widths and heights of names.
 
     >>> sizes, room = np.full((2, 2), 6.0), np.full(2, 100.0)
-    >>> places(np.array([[10.0, 10], [14, 10]]), sizes, room)[0].tolist()
-    [[-6.4, 0.0], [6.4, 0.0]]
+    >>> places(np.array([[50.0, 50], [54, 50]]), sizes, room)[0].tolist()
+    [[-7.9, 0.0], [7.9, 0.0]]
     """
     n, sizes = len(points), sizes + SPACE
     far = np.repeat(RADIUS + np.array(DISTANCES), len(DIRECTIONS))
@@ -101,4 +101,5 @@ def places(
 def shared(boxes: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """The area that each box (left, low, right, high) shares with the others."""
     ends = np.minimum(boxes[:, None, 2:], others[None, :, 2:]) - np.maximum(boxes[:, None, :2], others[None, :, :2])
-    return np.clip(ends, 0, None).prod(axis=2).sum(axis=1)
+    areas: NDArray[np.float64] = np.clip(ends, 0, None).prod(axis=2).sum(axis=1)
+    return areas

@@ -16,7 +16,7 @@ from ...results.verdicts import UNDIRECTED
 from ..cells import equation, pvalue_cell, random_replicates
 from ..nulls import bars_of
 from .intervals import Pieces, Said, draw_key
-from .labels import LABEL, LETTER, MATHEMATICAL, columns, mathematical, wrapped
+from .labels import LABEL, LETTER, MATHEMATICAL, NO_MATH, columns, mathematical, wrapped
 from .look import BETTER, COLUMN, FONT_SIZE, INK, MUTED
 from .style import PaperFigure
 from .view import View
@@ -109,9 +109,10 @@ class NullFigure:
         lines: list[Pieces] = []
         if not tails(self.pair):
             return lines
-        said = f"{self._other()} at least as good" if _counts_opposite(self.pair) else "at least as extreme"
-        test = self.pair.test
-        lines.append([("■", BETTER), (f" {said}{self._share()}", INK)])
+        is_opposite, test = _counts_opposite(self.pair), self.pair.test
+        said = [(f"{NO_MATH}{self._other()}", INK), (" at least as good", INK)]
+        said = said if is_opposite else [(" at least as extreme", INK)]
+        lines.append([("■", BETTER), *said, (self._share(), INK)])
         if test.tails == 2:
             lines.append([("p = 2(c + 1)/(R + 1)", INK)])
         return lines

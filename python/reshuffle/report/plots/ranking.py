@@ -11,12 +11,12 @@ from matplotlib.lines import Line2D
 
 from ...lazy import lazy
 from ...results import PairedDifference
-from ..captions import MOST_RANKED
+from ..captions import MOST_NUMBERED, MOST_RANKED
 from ..cells import rank_cell
-from .intervals import Key, draw_key, mark, set_limits, whisker
+from .intervals import SLACK, Key, draw_key, mark, set_limits, whisker
 from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
-from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, make_room_beside, width_beside, width_of
+from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
 
 # The height of what is above and below the rows, in inches.
@@ -83,24 +83,20 @@ class RankingFigure(RowFigure):
             whisker(ax, y, score.score, score.confidence_interval, color)
             mark(ax, y, score.score, color, significant, marker="s" if against and pair is None else "o")
         right, texts = 0.0, self._columns()
-        above = GROUP * text_size() if self.groups else 0.0
-        if make_room_beside(ax, width_beside(texts) + self._groups_width, above):
+        if has_room_beside(ax, self.rows, width_beside(texts) + self._groups_width):
             right = columns_beside(ax, self.rows, texts)
             self._draw_groups(ax, right + 1.6 * GAP)
         width = self.rows.label_width(ax, right + self._groups_width)
         ax.set_xlabel(self._label(width), **LABEL)
         if against:
             baseline = wrapped(self.view.name(self.view.comparison.baseline or ""), width - 3)
-            draw_key(ax, Key.of(self.view, against.values(), baseline), width)
+            draw_key(ax, Key.of(self.view, against.values(), baseline), width + SLACK)
 
     def _columns(self) -> list[Column]:
-        view, decimals = self.view, self.view.decimals
+        view = self.view
         if view.beside > 1:
             return self._shared_columns()
-        header = printable(view.metric.name)
-        if columns(header) > MAX_HEADER:
-            header = "score"
-        found = [Column(header, [(f"{s.score:.{decimals}f}", "") for s in view.scores.values()])]
+        found = [self._scores()]
         if view.ranking is not None:
             ranks = [view.ranking[system] for system in view.scores]
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
@@ -109,13 +105,20 @@ class RankingFigure(RowFigure):
             found.append(Column("Δ", [("", "") if pair is None else self._difference(pair) for pair in pairs]))
         return found
 
+    def _scores(self) -> Column:
+        """The scores; in panels beside each other, which have no differences, with stars."""
+        view, header = self.view, printable(self.view.metric.name)
+        stars = {s for s, pair in self._against.items() if view.beside > 1 and view.is_significant(pair)}
+        cells = [(f"{view.scores[s].score:.{view.decimals}f}", "*" if s in stars else "") for s in view.rows]
+        return Column(header if view.beside == 1 and columns(header) <= MAX_HEADER else "score", cells)
+
     def _shared_columns(self) -> list[Column]:
-        """The ranks, where there is room, and the letters of groups, instead of bars: rows may be in another order."""
+        """Scores, ranks and letters, as far as there is room: rows may be in another order, so that bars do not fit."""
         if self.view.ranking is None:
-            return []
+            return [self._scores()] * (self.view.beside <= MOST_NUMBERED)
         ranks = [self.view.ranking[system] for system in self.view.rows]
         letters = [ranked.letters for ranked in ranks]
-        found = []
+        found = [self._scores()] * (self.view.beside <= MOST_NUMBERED)
         if not all(letters) or self.view.beside <= MOST_RANKED:
             found.append(Column("rank", [(rank_cell(ranked.rank_low, ranked.rank_high), "") for ranked in ranks]))
         if all(letters):

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.textpath import TextPath
-from matplotlib.transforms import Bbox, ScaledTranslation, Transform
+from matplotlib.transforms import ScaledTranslation, Transform
 from numpy.typing import NDArray
 
 from ...lazy import lazy
@@ -27,6 +27,8 @@ HEADER = 0.65
 MANY = 40
 # In inches, 3 cm: narrower axes make the figure page-wide, because markers would hide intervals in them.
 AXES = 3.0 / 2.54
+# The distance of rows, relative to the size of their text, and the size that it has in low axes of users, at least.
+SPACED, SMALL = 1.15, 5.0
 # In inches: the height of a row of one line, that of each further line, and the smallest height of a row.
 ROW, LINE, SMALLEST = 0.155, 0.11, 0.076
 
@@ -85,7 +87,7 @@ class Rows:
     @property
     def font_size(self) -> float:
         """In points; small enough that neighbouring rows do not overlap."""
-        return min(FONT_SIZE, 72 * self.row / 1.15)
+        return min(FONT_SIZE, 72 * self.row / SPACED)
 
     @property
     def edges(self) -> NDArray[np.float64]:
@@ -101,8 +103,10 @@ class Rows:
     def label_width(self, ax: Axes, right: float = 0.0) -> int:
         """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
         width, left = self._width_and_left(ax)
+        is_own = isinstance(ax.figure, PaperFigure)
+        letter = LETTER * (FONT_SIZE if is_own else text_size() * _relative_width())
         # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.
-        return max(int((width - left - right + 2 * min(left, right)) / (LETTER * FONT_SIZE)) - 2, 12)
+        return max(int((width - left - right + 2 * min(left, right)) / letter) - 2, 12 if is_own else 20)
 
     def axes_width(self, ax: Axes, right: float) -> float:
         """The approximate width of axes without what is beside them, in points."""
@@ -111,15 +115,15 @@ class Rows:
 
     def _width_and_left(self, ax: Axes) -> tuple[float, float]:
         """The approximate width of a panel and, of that, of the names beside the axes, in points."""
-        figure = ax.figure
-        width, left = self.width, self.names_width * 72
-        if isinstance(figure, PaperFigure):
-            place = ax.get_subplotspec()
-            beside = 1 if place is None else place.get_gridspec().ncols
-            width = float(figure.get_figwidth())
-            if self.shared:
-                width, left = (width - self.names_width) / beside, 0.0
-        return 72 * width, left
+        figure: Any = ax.figure
+        place = ax.get_subplotspec()
+        beside = 1 if place is None else place.get_gridspec().ncols
+        width, left = figure.get_figwidth(), self.names_width
+        if not isinstance(figure, PaperFigure):
+            left *= text_size() * _relative_width() / self.font_size
+        elif self.shared:
+            return 72 * (width - left) / beside, 0.0
+        return 72 * width / beside, 72 * left
 
     @property
     def names_width(self) -> float:
@@ -131,7 +135,9 @@ class Rows:
         """Set up axes with the names on the left and the first row on top. ``above``: space above the first row."""
         ax.set_ylim(float(self.edges[-1]), -above)
         ax.set_yticks(self.centres, labels=list(self.labels), **PLAIN)
-        ax.tick_params(axis="y", length=0)
+        figure: Any = ax.figure
+        row = 72 * ax.get_position().height * figure.get_figheight() / len(self.labels)
+        ax.tick_params(axis="y", length=0, labelsize=min(text_size(), max(row / SPACED, SMALL)))
         ax.spines[["left", "top", "right"]].set_visible(False)
         ax.set_axisbelow(True)
         if lines:
@@ -175,43 +181,9 @@ def width_of(beside_rows: Sequence[Column]) -> float:
     return sum(column.width for column in beside_rows) * LETTER * FONT_SIZE / 72
 
 
-@dataclass(frozen=True)
-class Smaller:
-    """The place of axes without what is beside and above them: smaller than matplotlib's, unless a layout engine, also
-    one that is set later, such as that of ``tight_layout``, has made room."""
-
-    ax: Axes
-    right: float
-    above: float
-    """In points."""
-
-    def __call__(self, ax: Any, renderer: Any = None) -> Bbox:
-        """As matplotlib asks for it."""
-        figure: Any = ax.figure
-        place: Bbox = ax.get_position(original=True)
-        if figure.get_layout_engine() is not None:
-            return place
-        width, height = figure.get_size_inches() * 72
-        return Bbox.from_extents(place.x0, place.y0, place.x1 - self.right / width, place.y1 - self.above / height)
-
-    def get_subplotspec(self) -> Any:
-        """For ``tight_layout``."""
-        return self.ax.get_subplotspec()
-
-
-def make_room_beside(ax: Axes, right: float, above: float = 0.0) -> bool:
-    """Make room for so many points to the right of the axes and above them; whether there is enough.
-
-    Without a layout engine, the axes give it of their own size, at most half of it.
-    """
-    figure: Any = ax.figure
-    if figure.get_layout_engine() is not None:
-        return True
-    (width, height), place = figure.get_size_inches() * 72, ax.get_position()
-    if right > place.width * width / 2 or above > place.height * height / 2:
-        return False
-    ax.set_axes_locator(Smaller(ax, right, above))
-    return True
+def has_room_beside(ax: Axes, rows: Rows, right: float) -> bool:
+    """Whether users' axes have room for so many points to their right: then they have half of their place left."""
+    return isinstance(ax.figure, PaperFigure) or rows.axes_width(ax, right) > rows.axes_width(ax, 0.0) / 2
 
 
 def columns_beside(ax: Axes, rows: Rows, beside_rows: Sequence[Column]) -> float:

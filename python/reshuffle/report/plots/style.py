@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import matplotlib.style
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from ...errors import Argument, InputError, listed, quoted, warn
 from .look import FONT_SIZE, INK
@@ -170,6 +172,41 @@ class PaperAxes(Axes):
         return shown
 
 
+# What is around users' axes keeps this distance from the edge of the figure, relative to its size.
+EDGE = 0.01
+
+
+class Fitted:
+    """The place of users' axes without what is around them: smaller than matplotlib's, unless a layout engine, also one
+    that is set later, such as that of ``tight_layout``, has made room."""
+
+    MOST = 0.6
+    """The share of the place that may be for what is around the axes."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax, self.is_measuring = ax, False
+
+    def __call__(self, ax: Any, renderer: Any = None) -> Bbox:
+        """As matplotlib asks for it."""
+        figure, place = ax.figure, Bbox(ax.get_position(original=True).get_points())
+        if figure.get_layout_engine() is not None or renderer is None or self.is_measuring:
+            return place
+        self.is_measuring = True
+        box = ax.get_tightbbox(renderer).transformed(figure.transFigure.inverted())
+        self.is_measuring = False
+        others = [each.get_position(original=True) for each in figure.axes if each is not ax]
+        # Other axes have what is around them to their left and below.
+        low = [max([EDGE, *(o.max[i] for o in others if o.max[i] <= place.min[i])]) for i in (0, 1)]
+        high = [place.max[i] if any(o.min[i] >= place.max[i] for o in others) else 1 - EDGE for i in (0, 1)]
+        less, over = np.maximum(low - box.min, 0), np.maximum(box.max - high, 0)
+        shrunk = np.minimum(1, np.multiply(self.MOST, place.size) / np.maximum(less + over, 1e-9))
+        return Bbox([place.min + less * shrunk, place.max - over * shrunk])
+
+    def get_subplotspec(self) -> Any:
+        """For ``tight_layout``."""
+        return self.ax.get_subplotspec()
+
+
 def _fonts() -> list[str]:
     # matplotlib logs a warning for every font that is not installed.
     installed = {font.name for font in fontManager.ttflist}
@@ -187,9 +224,9 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
         if width is not None or height is not None:
             raise InputError("width and height apply to new figures only: leave them out with ax")
         drawing.draw(ax)
+        if ax.get_axes_locator() is None:
+            ax.set_axes_locator(Fitted(ax))
         return ax
-    from .intervals import height_beyond  # needs this module
-
     size = [length_of(*given) for given in zip(("width", "height"), (width, height), drawing.size, strict=True)]
     layout = ConstrainedLayoutEngine(h_pad=PADDING, w_pad=PADDING)
     figure = PaperFigure(drawing.font_size, figsize=(size[0], size[1]), dpi=STYLE["figure.dpi"], layout=layout)
@@ -197,7 +234,7 @@ def axes_of(drawing: Drawing, ax: Axes | None = None, width: float | None = None
         axes = figure.add_subplot(axes_class=PaperAxes)
         drawing.draw(axes)
         if height is None:
-            figure.set_figheight(size[1] + height_beyond(axes))
+            figure.set_figheight(size[1] + sum(getattr(artist, "beyond", 0.0) for artist in axes.artists))
         warn_of_missing_letters(figure)
     return axes
 

@@ -232,7 +232,7 @@ class GainsFigure(ColumnFigure[PairPvalue]):
         label(
             ax,
             f"gain in {printable(first.metric)}\n● p ≤ {number(alpha)}    ○ p > {number(alpha)}",
-            f"1 − p, {printable(first.test)}",
+            f"1 − p ({printable(first.test)})",
         )
 
 

@@ -11,6 +11,7 @@ from ...documented import record
 from ...errors import InputError, unknown_name
 from ...results.studies import MODULES, StudyResult
 from ..cells import Table
+from ..plots.look import PAGE
 from .figures import Axes, Figure
 
 # The functions of a study take results of its own type.
@@ -72,6 +73,10 @@ def report_of(study: str) -> StudyReport:
     return report
 
 
+# Panels beside each other are as wide as this at least, in inches.
+NARROWEST = 2.0
+
+
 def draw_figure(
     study: StudyResult,
     name: str,
@@ -86,7 +91,7 @@ def draw_figure(
     Values of None are ignored. Returns the first axes.
     """
     from ..plots.panels import panels_of
-    from ..plots.style import axes_of
+    from ..plots.style import axes_of, length_of
 
     figures = report_of(study.study).figures
     if name not in figures:
@@ -99,4 +104,5 @@ def draw_figure(
     if len(drawings) == 1:
         (only,) = drawings.values()
         return axes_of(only, ax, width, height)
-    return panels_of(drawings, min(len(drawings), figure.beside), width, height).axes[0]
+    beside = min(len(drawings), figure.beside, max(int(length_of("width", width, PAGE) / NARROWEST), 1))
+    return panels_of(drawings, beside, width, height).axes[0]

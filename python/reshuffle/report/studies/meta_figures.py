@@ -17,7 +17,7 @@ from ..plots.labels import LETTER, NO_MATH, PLAIN, columns, minus, printable, te
 from ..plots.look import BETTER, COLUMN, FAINT, INK, WORSE
 from ..plots.matrix import LEGEND, PvalueMatrix
 from ..plots.names import Names, places
-from ..plots.rows import Column, RowFigure, Rows, columns_beside, width_of
+from ..plots.rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
 from ..wording import ci
 from .figures import ColumnFigure, StudyFigure, label
 from .meta_values import AVERAGE, Family, family_of
@@ -77,7 +77,9 @@ class AgreementForest(_FamilyFigure, RowFigure):
             color = BETTER if leads or not leaders else INK
             whisker(ax, y, each.value, each.confidence_interval, color)
             mark(ax, y, each.value, color, leads)
-        right = columns_beside(ax, self.rows, self._columns())
+        right, texts = 0.0, self._columns()
+        if has_room_beside(ax, self.rows, width_beside(texts)):
+            right = columns_beside(ax, self.rows, texts)
         intervals = [each.confidence_interval for each in shown if each.confidence_interval is not None]
         level = f", {ci(intervals[0].confidence_level)}" if intervals else ""
         what = f"{self.family.name}{_of_set(self.family.test_set)}{level} (→ better)"
@@ -149,12 +151,13 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
     @lazy
     def of_set(self) -> list[MetricSystemScore]:
         """The systems under all metrics, from the best to the worst for people."""
-        found = (each for each in self.study.systems if each.test_set == self.records[0].test_set)
-        return sorted(found, key=lambda each: -each.human)
+        of_set = (each for each in self.study.systems if each.test_set == self.records[0].test_set)
+        return sorted((each for each in of_set if math.isfinite(each.score + each.human)), key=lambda each: -each.human)
 
     def draw(self, ax: Axes) -> None:
         first = self.records[0]
-        xy, shown = _points(self.records)
+        records = [each for each in self.of_set if each.metric == first.metric]
+        xy, shown = _points(records)
         ax.grid(color=FAINT, linewidth=0.4)
         ax.set_axisbelow(True)
         # The panels of all metrics have the same limits of y.
@@ -167,18 +170,19 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
             ax.plot(*point, clip_on=False, **POINT | ({} if within else FAR))
         if len(xy) <= NAMED:
             values = [minus("" if within else f" ({x:.3g}, {y:.3g})") for (x, y), within in zip(xy, shown, strict=True)]
-            self._name(ax, points, values)
+            self._name(ax, [each.system for each in records], points, values)
         wanted = (first.test_set, first.metric, "pearson")
         of_metric = [own.value for own in self.study.results if (own.test_set, own.metric, own.coefficient) == wanted]
         lines = [f"{first.metric}{_of_set(first.test_set)} (→ better)"]
         if of_metric and not math.isnan(of_metric[0]):
-            without = "" if shown.all() else f" ({sign * np.corrcoef(*xy[shown].T)[0, 1]:.3f} without ◇)"
-            lines.append(minus(f"r = {of_metric[0]:.3f}{without}"))
+            lines.append(minus(f"r = {of_metric[0]:.3f}"))
+            if not shown.all() and np.ptp(xy[shown], axis=0).all():
+                lines[-1] += minus(f" ({sign * np.corrcoef(*xy[shown].T)[0, 1]:.3f} without ◇)")
         letters = int(_room(ax)[0] / (LETTER * text_size()))
         line = "; ".join(lines)
         label(ax, line if columns(line) <= letters else "\n".join(wrapped(each, letters) for each in lines), HUMAN)
 
-    def _name(self, ax: Axes, points: NDArray[np.float64], beyond: Sequence[str]) -> None:
+    def _name(self, ax: Axes, systems: Sequence[str], points: NDArray[np.float64], beyond: Sequence[str]) -> None:
         """Names beside the points or, without room for all of them under each metric, numbers with a key.
 
         A number is the place among all systems, so that it means the same system in the panels of all metrics.
@@ -194,7 +198,7 @@ class SystemScatter(ColumnFigure[MetricSystemScore]):
             key.append((("◇", WORSE), (" off the axes (its values)", INK)))
         if key:
             draw_key(ax, Said(key), room[0] / (LETTER * text_size()))
-        Names(ax, points, [f"{names[each.system]}{end}" for each, end in zip(self.records, beyond, strict=True)], size)
+        Names(ax, points, [f"{names[system]}{end}" for system, end in zip(systems, beyond, strict=True)], size)
 
     def _fits(self, metric: str, names: Mapping[str, str], size: float, room: NDArray[np.float64]) -> bool:
         """Whether the names of all systems have room beside their points under a metric."""
@@ -236,5 +240,6 @@ def near(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     for out in range(1, len(values) // 10 + 1):
         low = min(range(out + 1), key=lambda at: ranked[at - out - 1] - ranked[at])
         if ranked[low - out - 1] - ranked[low] < SQUEEZED * (ranked[-1] - ranked[0]):
-            return (values >= ranked[low]) & (values <= ranked[low - out - 1])
+            found: NDArray[np.bool_] = (values >= ranked[low]) & (values <= ranked[low - out - 1])
+            return found
     return np.full(len(values), True)

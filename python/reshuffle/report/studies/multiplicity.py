@@ -122,7 +122,7 @@ class FamilyWiseFigure(ColumnFigure[FamilyWiseRate]):
             )  # fmt: skip
         ax.set_yticks(range(len(rows)), rows)
         ax.set_ylim(len(rows) - 0.5, -0.5)
-        ax.set_xlim(0, 1)
+        ax.set_xlim(0, min(1.05 * max(most.independent, *(rate.confidence_interval.high for rate in self.records)), 1))
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
         faint = "" if all(rate.enough_replicates for rate in self.records) else "\nfaint: too few replicates"

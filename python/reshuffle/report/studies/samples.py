@@ -210,7 +210,7 @@ class CurvesFigure(ColumnFigure[CurvePoint]):
                 point(ax, each.size, 100 * each.separated, interval, look)
         ax.set_xscale("log")
         sizes = sorted({each.size for each in self.records})
-        ax.set_xticks(sizes, map(number, sizes))
+        ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
         ax.minorticks_off()
         ax.set_ylim(0, 102)
         label(ax, "size of the test set", "separated pairs in %")

@@ -153,7 +153,7 @@ FIGURES = {
         "Power under each metric by η: from no difference (0) to the real pair (0.5).",
         "power",
         ("test", "size", "alpha"),
-        lambda study, rates: PowerFigure(study, rates, "effect", "η"),
+        lambda study, rates: PowerFigure(study, rates, "effect", "η (0: no difference, 0.5: the real pair)"),
         "effect",
     ),
 }

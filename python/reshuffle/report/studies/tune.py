@@ -221,7 +221,7 @@ class ReplicationsFigure(ColumnFigure[TuningRun]):
         ax.grid(color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
         metric = printable(self.study.metrics[0].name)
-        label(ax, f"{metric}, development lists", f"{metric}, test lists")
+        label(ax, f"{metric}, development lists\ndashed: means", f"{metric}, test lists")
 
 
 class CourseFigure(ColumnFigure[TuningStep]):
