@@ -104,13 +104,15 @@ def _placed(family: Family) -> Cells:
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
     results = family.results
+    of_groups = words("meta")["grouping"].get(family.grouping, {}).get("groups", "Groups")
     cells: Cells = {
         "Metric": "metric",
         family.symbol: as_number("value", SPEC),
         **_placed(family),
         "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
-        "n": constant(results, "n") is None and "n",
-        "Groups": constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
+        # The head says of what n is the number, as the title does where it is the same for all: 2 outputs.
+        sized(result, family, 2).partition(" ")[2].capitalize(): constant(results, "n") is None and as_number("n", ","),
+        of_groups: constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
     }
     rows = Rows(cells, n_names=1, bold=lambda each: family.leads(each.metric))
     found = pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
