@@ -26,6 +26,8 @@ MAX_PAIRS, MAX_MATRIX = 6, 16
 # So many metrics have a column in the table of systems, which is shown for one test set.
 MAX_METRICS = 8
 DECIMALS, SMALL = 3, 0.01
+# What the groups of a grouping are; Group is the column of letters.
+GROUPS = {"sys": "Systems", "item": "Segments"}
 # The part of a page with the scores of systems; the others are those of coefficients.
 SCORES = "Scores of systems"
 SPEC = f".{DECIMALS}f"
@@ -104,7 +106,6 @@ def _placed(family: Family) -> Cells:
 def _values(result: MetaEvaluation, family: Family) -> Table:
     """A row for each metric: the value, its interval, and the place in the ranking."""
     results = family.results
-    of_groups = words("meta")["grouping"].get(family.grouping, {}).get("groups", "Groups")
     cells: Cells = {
         "Metric": "metric",
         family.symbol: as_number("value", SPEC),
@@ -112,7 +113,9 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
         # The head says of what n is the number, as the title does where it is the same for all: 2 outputs.
         sized(result, family, 2).partition(" ")[2].capitalize(): constant(results, "n") is None and as_number("n", ","),
-        of_groups: constant(results, "groups") is None and results[0].groups is not None and as_number("groups", ","),
+        GROUPS.get(family.grouping or "", "Groups"): constant(results, "groups") is None
+        and results[0].groups is not None
+        and as_number("groups", ","),
     }
     rows = Rows(cells, n_names=1, bold=lambda each: family.leads(each.metric))
     found = pivot(_title(result, family), list(map(family.by_metric.get, family.by_value)), rows, bold_means=LEADERS)
