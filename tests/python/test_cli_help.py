@@ -90,6 +90,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
     entries = list(kind.entries)
     assert len({entry.name for entry in entries}) == len(entries)
     shown = run("explain", *(f"{kind.key}:{each.name}" for each in entries)).out
+    assert "their ends are" not in shown  # which reports say after the name of the intervals
     texts = [" ".join(part.split()) for part in shown.split("\n\n")]
     for entry in entries:
         (own,) = (text for text in texts if text.startswith(f"{entry.name}: {kind.noun} ({kind.chosen_by})"))
