@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, get_args, overload
 
 from typing_extensions import dataclass_transform
 
@@ -52,6 +52,17 @@ def documented(record: type[T]) -> type[T]:
     """Let the docstring of a record end with its fields. It is made when it is asked for, from the source."""
     record.__doc__ = _Docstring(record.__doc__ or "")  # type: ignore[assignment]
     return record
+
+
+def listing(kind: Any) -> Callable[[T], T]:
+    """Let ``{names}`` in the docstring of a function stand for the names of a ``Literal``."""
+    names = textwrap.wrap(", ".join(get_args(kind)), WIDTH - 9, break_on_hyphens=False)
+
+    def decorate(function: T) -> T:
+        function.__doc__ = (function.__doc__ or "").replace("{names}", "\n        ".join(names))
+        return function
+
+    return decorate
 
 
 def _with_advice(record: type[T]) -> type[T]:

@@ -270,6 +270,8 @@ def quoted(value: object) -> str:
     >>> print(quoted("it's"), quoted("word " * 1000), quoted(list(range(1000))))
     "it's" 'word word word word word word word word …' [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1…
     """
+    if hasattr(value, "columns") and hasattr(value, "shape"):
+        return f"a {type(value).__name__}"
     # Truncate a string before repr, so that the closing quote is kept. The repr of a table has several lines.
     return repr(shortened(value)) if isinstance(value, str) else shortened(" ".join(repr(value).split()))
 

@@ -96,6 +96,7 @@ def test_every_name_is_explained(run: Any, kind: Any) -> None:
     entries = list(kind.entries)
     assert len({entry.name for entry in entries}) == len(entries)
     shown = run("explain", *(f"{kind.key}:{each.name}" for each in entries)).out
+    assert "their ends are" not in shown  # which reports say after the name of the intervals
     texts = [" ".join(part.split()) for part in shown.split("\n\n")]
     for entry in entries:
         (own,) = (text for text in texts if text.startswith(f"{entry.name}: {kind.noun} ({kind.chosen_by})"))
@@ -118,7 +119,8 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     ]  # fmt: skip
     assert_told("explain", {names: run("explain", *shlex.split(names)).out for names in asked})
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
-    for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect".split(";"):
+    names = "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect;eff;in the smaller tail;H0"
+    for name in names.split(";"):
         assert run("explain", name).code == 0, name
     for written, name in {"--test": "test", "-n": "n-resamples", "-m": "metrics", "--metric": "metrics"}.items():
         headings = re.findall(r"^(\S+): (\w+)", run("explain", written).out, re.MULTILINE)
@@ -144,6 +146,7 @@ def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: 
     for name, share in (("a", 2), ("b", 3)):
         (demo / f"{name}.s").write_text("".join(f"{int(i % share > 0)}\n" for i in range(60)))
         (demo / f"{name}.l").write_text("".join(f"{i % share / 2 if i % 3 else ''}\n" for i in range(60)))
+    (demo / "v.csv").write_text("model_a,model_b,winner\n" + "a,b,model_a\na,b,model_b\n" * 30)
     files = ("reference.txt", "baseline.txt", "tuned.txt", "larger.txt")
     small = ("--sizes", "40")
     for command in (
@@ -153,6 +156,7 @@ def test_every_head_of_a_column_is_explained(demo: Path, run: Any, monkeypatch: 
         ("gate", "baseline.txt", "tuned.txt", "--ref", "reference.txt", "--margin", "bleu=1", "--full", "-n", "100"),
         ("human", "--scores", "L", "a.l", "b.l", "--scores", "M", "a.s", "b.s", "--difference", "0.1", "--looks", "3"),
         ("watch", "--scores", "ok", "a.s", "b.s"),
+        ("votes", "v.csv", "--units", "vote", "-n", "99"),
         ("plan", *files, "--simulations", "50"),
         ("study", "validate", *files, *small),
         ("study", "samples", *files, *small),

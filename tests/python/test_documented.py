@@ -3,15 +3,17 @@
 import ast
 import inspect
 import pickle
+import re
 import sys
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import reshuffle
+from reshuffle import types
 from reshuffle.documented import Field, documented, fields_of, own_texts
 from reshuffle.options.declare import Options
 from reshuffle.results.studies import MODULES, types_of
@@ -80,6 +82,13 @@ def test_docstrings_of_fields_are_those_of_the_syntax_tree() -> None:
     options = {each for record in FUNCTIONS.values() for each in record.__mro__ if issubclass(each, Options)}
     for record in RECORDS_OF_STUDIES | PUBLIC | options:
         assert own_texts(record) == texts_of_tree(record), record
+
+
+def test_metrics_and_tokenizers_are_listed_in_their_docstrings() -> None:
+    for function, kind in ((reshuffle.metric, types.MetricName), (reshuffle.tokenize, types.Tokenizer)):
+        listed = re.findall(r"[^\s,]+(?=[,.]\s)", function.__doc__ or "")
+        assert {*get_args(kind)} <= {*listed}, function
+        assert max(map(len, (function.__doc__ or "").splitlines())) <= 120
 
 
 def test_every_record_lists_all_its_fields() -> None:

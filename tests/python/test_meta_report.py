@@ -427,6 +427,15 @@ def test_wide_figures_of_the_page_have_text_of_the_same_size(browser: Browser) -
     assert not browser.run(overflow, "html")
 
 
+def test_sizes_are_named_by_what_they_count() -> None:
+    own = {"grouping": "item", "coefficient": "kendall-b", "ties": None}
+    results = [agreement(name, 0.5, n=1000 + n, groups=90 + n, **own) for n, name in enumerate(["m0", "m1"])]
+    study = evaluation(results, coefficients=["kendall-b"], groupings=["item"])
+    assert study.render("text").splitlines()[2].endswith("95% CI  Outputs  Segments")
+    page = study.render("html")
+    assert all(f"<dt>{name}</dt><dd>" in page for name in ("Systems", "Segments"))
+
+
 def test_captions_have_words_for_coefficients_and_letters_are_aligned_left() -> None:
     first, second = many(3), many(3)
     other = [replace(each, coefficient="kendall-b") for each in second.results]

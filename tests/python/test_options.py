@@ -116,6 +116,7 @@ def test_signature_and_docstring_are_those_of_the_record(function: Callable[...,
     assert text.index("\nParameters\n") < text.index("\nReturns\n")
     assert re.findall(r"^(\w+) : ", text[: text.index("\nReturns\n")], re.M) == list(options)
     assert max(map(len, text.splitlines())) <= 120
+    assert "{names}" not in text
     by_position, of_record = (
         [each.name for each in inspect.signature(called).parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
         for called in (function, FUNCTIONS[function])

@@ -959,13 +959,15 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
 
 
 def test_the_command_is_in_the_page(browser: Browser, demo: Any, run: Any) -> None:
-    arguments = ("compare", "reference.txt", "baseline.txt", "it's.txt", "-n", "99", "-o", "out.html")
+    arguments = ("compare", "reference.txt", "baseline.txt", "it's.txt", "--seed", "1", "-n", "99", "-o", "out.html")
     (demo / "it's.txt").write_bytes((demo / "tuned.txt").read_bytes())
     assert run(*arguments).code == 0
     browser.open((demo / "out.html").read_text("utf-8"))
     assert browser.texts("#command") == [
-        """reshuffle compare reference.txt baseline.txt 'it'"'"'s.txt' -n 99 -o out.html"""
+        """reshuffle compare reference.txt baseline.txt 'it'"'"'s.txt' --seed 1 -n 99 -o out.html"""
     ]
+    # No line ends after the hyphens of a flag.
+    assert browser.texts("#command .flag") == ["--seed"]
     # In Python there is no command.
     assert 'id="command"' not in PAGES["baseline"]
 

@@ -43,12 +43,14 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
 
 def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
     command = ("compare", "--scores", "accuracy", "a.jsonl", "b.jsonl")
-    for more in ({"note": "x"}, {}):
+    # Text is no score, even if it is called prediction, as scores of MetricX are.
+    for more in ({"note": "x"}, {"prediction": "x"}, {}):
         for name, scores in (("a", A), ("b", B)):
             put_lines(f"{name}.jsonl", ({"doc_id": i, "acc": score, **more} for i, score in enumerate(scores)))
         if more:
             refused = run(*command).refusal()
-            assert "expected one key, got 3 (doc_id, acc, note): choose one as in 'a.jsonl#acc'" in refused
+            keys = ", ".join(["doc_id", "acc", *more])
+            assert f"expected one key, got 3 ({keys}): choose one as in 'a.jsonl#acc'" in refused
     *_, (pair,) = metrics(run(*command, "--format", "json"))
     assert pair["test"]["statistic"] == pytest.approx((sum(B) - sum(A)) / len(A))
 

@@ -99,7 +99,6 @@ def help_of(each: Option, record: type[Options]) -> str:
     flags["None"] = each.flag.none or "None"
     text = re.sub(r":func:`reshuffle\.([\w.]+)`", lambda found: f"'reshuffle {_command(found[1])}'", text)
     text = re.sub(r"(?:[Aa] name|[Nn]ames) in :data:`([^`]*)`", lambda found: _listed(each, found[1]), text)
-    text = text.replace("{names}", either(each.choices or each.keys) if each.choices or each.keys else "")
     text = re.sub(r"``(\w+)=\"([\w-]+)\"``", lambda found: f"{flags[found[1]]} {found[2]}", text)
     text = re.sub(r"``([^`]+)``", lambda found: flags.get(found[1], found[1]), text)
     text, *stated = re.split(r" By default (.*)\.$", text)

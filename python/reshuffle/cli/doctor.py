@@ -139,7 +139,7 @@ def _problem(check: Callable[[], object]) -> str:
         try:
             check()
         except (InputError, InputWarning) as problem:
-            return str(problem.with_names(Option, flag))
+            return str(problem.with_names(Option, flag).with_flags())
         except ImportError as problem:  # also of a package that is installed and broken
             return str(problem)
     return ""

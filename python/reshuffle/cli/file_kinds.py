@@ -434,6 +434,7 @@ def _scores(path: str) -> Found | None:
     if len(systems) > 1:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
+        several = several.replace("systems", "segments", 1) if compared else several
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return Found(f"{name}: {about}", holds, commands)
 

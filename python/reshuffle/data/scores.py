@@ -140,6 +140,9 @@ def scores_in(
             f"{listed(known)}; if it has no systems, choose the scores as in '{source.name}#{known[-1]}'"
         )
     single = None if any(key in systems for key in known) else _score_key(known, roles, metric)
+    numbers = [] if single in (None, metric) else columns_of_scores(table.beginning, known)
+    if numbers and single not in numbers:  # such as the text of a prediction, beside whether it is correct
+        single = None
     if is_table and several and single is None and len(known) > 1:
         left_out = {*(key for role, key in roles.items() if role != "score"), *others}
         found = _wide(table, left_out, others, roles.get("segment"), may_be_missing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from ..documented import listing
 from ..errors import InputError, quoted
 from ..names import IN_PYTHON, is_metric, metric_key, names_in
 from ..types import CountedInPython, MetricName
@@ -30,19 +31,28 @@ Metrics: TypeAlias = "MetricName | str | ChosenMetric | Sequence[MetricName | st
 def metric(name: CountedInPython, **options: Any) -> TextMetric: ...
 @overload
 def metric(name: MetricName | str, **options: Any) -> NativeMetric: ...
+@listing(MetricName)
 def metric(name: MetricName | str, **options: Any) -> NativeMetric | TextMetric:
-    """Create a metric from its name and options. ``reshuffle explain`` lists them all.
+    """Create a metric from its name and options. ``reshuffle explain NAME`` explains them.
 
-    Metrics of answers, labels and spans (``exact`` to ``span-f1``) are counted when their texts are known, so they have
-    no ``suff_stats`` and no formula of their own.
-
-    The name may be in any case, and that of reports: ``BLEU``, ``chrF2++``. ``sources`` are the source texts, one for
-    each segment, for ``sari``; functions with an argument ``source`` take them from there.
+    Parameters
+    ----------
+    name : str
+        {names}.
+        In any case, also as reports have it: ``BLEU``, ``chrF2++``.
+    **options
+        Those of the metric (docs/metrics.md), such as ``lowercase=True``. ``sources`` are the source texts, one for
+        each segment, for ``sari``; functions with an argument ``source`` take them from there.
 
     Raises
     ------
     InputError
         If the name, an option or its value is unknown. The message suggests the most similar known name.
+
+    Notes
+    -----
+    Metrics of answers, labels and spans (``exact`` to ``span-f1``) are counted when their texts are known, so they have
+    no ``suff_stats`` and no formula of their own.
 
     Examples
     --------

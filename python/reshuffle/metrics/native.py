@@ -18,6 +18,7 @@ from ..data.columns import check_rows, named_columns, segment_list
 from ..data.corpus import number_systems, reference_columns
 from ..data.files import has_lone_surrogate
 from ..data.formats.base import StrippedText
+from ..documented import listing
 from ..errors import SEGMENT_MESSAGE, Argument, InputError, Option, System, quoted, warn
 from ..grouping import grouped
 from ..lazy import lazy
@@ -467,20 +468,34 @@ def counting_steps(metrics: Mapping[str, NativeMetric], n: int, of: str = "") ->
     return steps
 
 
+@listing(Tokenizer)
 def tokenize(
     lines: Iterable[str], tokenizer: Tokenizer | str = "13a", *, tokenizer_model: str | os.PathLike[str] | None = None
 ) -> list[list[str]]:
-    """Split lines into tokens. ``tokenizer_model`` is the path of a model, for tokenizers that take one.
+    """Split lines into tokens.
 
-    Raises :class:`InputError` if the tokenizer is unknown, or if ``lines`` is not an iterable of strings.
+    Parameters
+    ----------
+    lines : iterable of str
+    tokenizer : str
+        {names}.
+    tokenizer_model : path, optional
+        A model, for tokenizers that take one.
 
+    Raises
+    ------
+    InputError
+        If the tokenizer is unknown, or if ``lines`` is not an iterable of strings.
+
+    Examples
+    --------
     >>> tokenize(["Hello, world."])
     [['Hello', ',', 'world', '.']]
     """
     check_name("tokenizer", tokenizer, [spec.name for spec in tokenizer_specs()])
     external = _load_external(tokenizer, tokenizer_model)
     if isinstance(lines, str) or not isinstance(lines, Iterable):
-        what = "a single string" if isinstance(lines, str) else quoted(lines)
+        what = f"a single string: write [{quoted(lines)}]" if isinstance(lines, str) else quoted(lines)
         raise InputError(f"expected a sequence of lines, got {what}")
     lines = list(lines)
     for number, line in enumerate(lines, 1):

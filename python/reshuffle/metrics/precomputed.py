@@ -190,13 +190,14 @@ class SegmentScores(InCore, PrecomputedCounts):
             run_names={output: name for output, name, _ in runs},
         )
         is_table = not isinstance(self.scores, Mapping | list | tuple)
-        named_ids = [quoted(system) for system, _ in items if is_table and names_ids(system)]
+        named_ids = [system for system, _ in items if is_table and names_ids(system)]
+        # Columns of texts first: those of a long table are not to be chosen.
+        arrays = {system: self._checked(system, scores) for system, scores in items if system not in named_ids}
         if named_ids:
             raise InputError(
-                f"{self.name}: expected a column of scores for each system, got ids ({listed(named_ids)}): choose "
-                "columns, as in table[['a', 'b']]"
+                f"{self.name}: expected a column of scores for each system, got ids "
+                f"({listed(map(quoted, named_ids))}): choose columns, as in table[['a', 'b']]"
             )
-        arrays = {system: self._checked(system, scores) for system, scores in items}
         if not arrays:
             raise InputError(f"{self.name}: no scores, at least one system is needed")
         check_same_length(self.name, arrays)

@@ -47,7 +47,7 @@ def option(
     low, high = limits
     rules = (FILE,) if kind == "path" else () if low is None or high is None else (Ge(low), Le(high))
     several = kind in ("reals", "choices")
-    return Option(name, element, several, about=about, rules=rules, default=default, kind=Kind(text))
+    return Option(name, element, several, text=about, rules=rules, default=default, kind=Kind(text))
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,10 @@ class Texts(Options):
     array are named as they are there.
     """
     metrics: AnyMetrics = "bleu"
-    """Names, or metrics made by :func:`reshuffle.metric`, :class:`~reshuffle.CorpusFunction`,
-    :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or :class:`~reshuffle.OwnTexts`. The last three
-    bring their own data: with only these, ``references`` and ``systems`` can be left out.
+    """Names, which ``help(reshuffle.metric)`` lists, or metrics made by :func:`reshuffle.metric`,
+    :class:`~reshuffle.CorpusFunction`, :class:`~reshuffle.SegmentScores`, :class:`~reshuffle.FromCounts` or
+    :class:`~reshuffle.OwnTexts`. The last three bring their own data: with only these, ``references`` and ``systems``
+    can be left out.
     """
     documents: IdsOfDocuments = field(default=None, kw_only=True)
     """The document id of each segment; the segments of a document need not be adjacent. Whole documents are then

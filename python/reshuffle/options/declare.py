@@ -170,8 +170,8 @@ class Option:
         Whether the value is a tuple, and whether it may be None.
     length : int, optional
         The length of the tuple, or of those in a mapping, if it is always the same.
-    about : str
-        What the option does. The first paragraph stands alone in the help of a command.
+    text : str
+        What the option does, with ``{names}`` for the names to choose from.
     title : str
         The heading of its group.
     """
@@ -180,7 +180,7 @@ class Option:
     element: Any
     several: bool = False
     optional: bool = True
-    about: str = ""
+    text: str = ""
     rules: tuple[Any, ...] = ()
     default: Any = None
     flag: Flag = dataclasses.field(default_factory=Flag)
@@ -188,6 +188,11 @@ class Option:
     title: str = ""
     positional: bool = False
     length: int | None = None
+
+    @property
+    def about(self) -> str:
+        """What the option does. The first paragraph stands alone in the help of a command."""
+        return self.text.replace("{names}", either(names)) if (names := self.choices or self.keys) else self.text
 
     @lazy
     def choices(self) -> tuple[str, ...]:
@@ -283,6 +288,8 @@ class Option:
 
     def _check_choice(self, shown: str, value: Any) -> None:
         """Raise :class:`InputError` for a name or an object that cannot be chosen."""
+        if isinstance(value, list | tuple):
+            raise InputError(f"{shown} takes one value in a call, got {quoted(value)}")
         if isinstance(value, str) or not self.takes_objects:
             reason = self.excepted.get(value) if isinstance(value, str) else None
             if reason:

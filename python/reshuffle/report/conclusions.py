@@ -49,7 +49,7 @@ def _of_tests(comparison: Comparison, layout: Layout) -> Iterator[str]:
     candidates = _numbers_of_candidates(comparison)
     some = f"{average}candidates" if average else "Candidates"
     counts = f"{some} for the best system: {candidates}."
-    found = counts if candidates else _found(tested, "under", "metric", average)
+    found = counts if candidates else _found(tested, "by" if comparison.votes else "under", "metric", average)
     # The set that agrees with the ranks, letters and bold type beside it, and holds at once with them. Results have the
     # smaller one of multiple comparisons with the best, too, which holds for one system at a time.
     has_candidates = has_ranks(comparison) and any(map(_has_candidates, comparison.rankings))

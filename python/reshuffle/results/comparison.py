@@ -265,9 +265,10 @@ class Comparison(Compared):
         n, k = len(self.comparisons), len(self.systems)
         tests = "" if self.test is None else f"; {counted(n, 'test')} ({self.test.name})"
         drawn = "" if self.n_resamples is None else f"; n_resamples={self.n_resamples}, seed={self.seed}"
+        size = counted(self.n_segments, "segment") if self.votes is None else counted(self.votes.n_votes, "vote")
         return (
             f"<Comparison: {first_names(metric.name for metric in self.metrics)}; {counted(k, 'system')} "
-            f"({first_names(self.systems)}); {counted(self.n_segments, 'segment')}{tests}{drawn}>"
+            f"({first_names(self.systems)}); {size}{tests}{drawn}>"
         )
 
     @hinting

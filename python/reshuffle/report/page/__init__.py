@@ -148,6 +148,13 @@ def visible(value: Any) -> Any:
     return printable(value, keep="\t\n\r") if is_text else value
 
 
+def unbroken(text: str) -> Any:
+    """A text in which no line ends within a flag, as browsers end lines after hyphens."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"--[a-z][\w-]*", r'<span class="flag">\g<0></span>', str(escape(visible(text)))))
+
+
 @cache
 def _style() -> str:
     return (HERE / "page.css").read_text("utf-8")
@@ -180,4 +187,5 @@ def template_of(name: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["unbroken"] = unbroken
     return environment.get_template(name)

@@ -111,7 +111,8 @@ def _values(result: MetaEvaluation, family: Family) -> Table:
         family.symbol: as_number("value", SPEC),
         **_placed(family),
         "ε": any(each.epsilon is not None for each in results) and as_number("epsilon", ".3g"),
-        "n": constant(results, "n") is None and "n",
+        # The head says of what n is the number, as the title does where it is the same for all: 2 outputs.
+        sized(result, family, 2).partition(" ")[2].capitalize(): constant(results, "n") is None and as_number("n", ","),
         GROUPS.get(family.grouping or "", "Groups"): constant(results, "groups") is None
         and results[0].groups is not None
         and as_number("groups", ","),

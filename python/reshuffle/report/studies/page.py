@@ -113,6 +113,8 @@ def _sentence(truth: str) -> str:
 
 # The settings that are facts, and what the page calls them.
 FACTS: Mapping[str, str] = {
+    "systems": "Systems",
+    "segments": "Segments",
     "tests": "Tests",
     "exchange": "Tests",
     "sizes": "Sizes",
@@ -130,10 +132,18 @@ def study_facts(study: StudyResult) -> Iterator[tuple[str, str]]:
     if study.metrics:
         yield "Metrics", joined(metric.name for metric in study.metrics)
     for key, name in FACTS.items():
-        value = study.plan.get(key)
+        value = _setting(study, key)
         if value is not None and value != []:
             values = value if isinstance(value, list) else [value]
             yield name, ", ".join(_fact(key, each, titled) for each in values)
+
+
+def _setting(study: StudyResult, key: str) -> Any:
+    """A setting, or the number of systems. The title counts several test sets, and systems with runs."""
+    value = study.plan.get(key)
+    if isinstance(value, Mapping):
+        value = next(iter(value.values())) if len(value) == 1 else None
+    return len(value) if key == "systems" and isinstance(value, list | tuple) else value
 
 
 def _fact(key: str, value: Any, titled: Callable[[str], str]) -> str:

@@ -84,7 +84,7 @@ class MetricDifference(Worded, Tested):
     """
     n_resamples: int | None
     statistic: float | None
-    """Of Williams' test."""
+    """t, of the tests ``williams`` and ``t-both``."""
     degrees_of_freedom: float | None
     n: int
     """As in :class:`MetricAgreement`."""
