@@ -378,10 +378,10 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     systems = [MetricSystemScore("", m, f"system-{i}" * 3, x, y) for m in "XY" for i, (x, y) in enumerate(places)]
     many_names = evaluation([agreement(m, 0.8) for m in "XY"], systems=systems, level="system")
     panels = many_names.plot.scatter().figure.axes
-    shown = [texts_of(panel) for panel in panels]
-    assert shown == [[str(number) for number in range(1, 14)]] * 2
-    (key,) = (artist for artist in panels[0].figure.artists if isinstance(artist, AnnotationBbox))
-    named = [text.get_text().rstrip() for text in key.findobj(Text)]
+    numbers_in = [texts_of(panel) for panel in panels]
+    assert numbers_in == [[str(number) for number in range(1, 14)]] * 2
+    (names,) = (artist for artist in panels[0].figure.artists if isinstance(artist, AnnotationBbox))
+    named = [text.get_text().rstrip() for text in names.findobj(Text)]
     assert named.count("\N{NO-BREAK SPACE}" + "system-12" * 3) == 1
     assert [panel.get_ylabel() for panel in panels] == ["human score (↑ better)", ""]
 
@@ -440,8 +440,9 @@ def test_captions_have_words_for_coefficients_and_letters_are_aligned_left() -> 
     first, second = many(3), many(3)
     other = [replace(each, coefficient="kendall-b") for each in second.results]
     groups = [replace(each, coefficient="kendall-b") for each in second.groups]
-    tables = {"results": [*first.results, *other], "groups": [*first.groups, *groups]}
-    both = replace(first, tables={**first.tables, **tables})
+    both = replace(
+        first, tables={**first.tables, "results": (*first.results, *other), "groups": (*first.groups, *groups)}
+    )
     page = both.render("html")
     assert "Kendall&#39;s τb" in page
     assert "coefficient kendall-b" not in page

@@ -149,7 +149,7 @@ def test_rows_that_are_lacking_hide_no_repeated_ids(run: Any) -> None:
     def told(ids: Sequence[object]) -> str:
         for name in "ab":
             put(f"{name}.csv", "id,right\n" + "".join(f"{key},{i % 3 % 2}\n" for i, key in enumerate(ids)))
-        return compare_right(run, "a.csv", "b.csv").err
+        return str(compare_right(run, "a.csv", "b.csv").err)
 
     answers = [f"q{i // 4}" for i in range(40)]
     but = "but rows with the same id are taken as independent"

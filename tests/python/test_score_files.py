@@ -143,7 +143,7 @@ def test_segments_with_the_same_passage_are_told_of(run: Any, field: str) -> Non
         for name in "ab":
             rows = "".join(f"q{n},{model},{of(n)},{n % 3 % 2}\n" for n in range(24) for model in ("x", "y"))
             put(f"{name}.csv", f"question_id,system,{field},right\n{rows}")
-        return run("compare", "--scores", "right", "a.csv", "-n", "99", *more).err
+        return str(run("compare", "--scores", "right", "a.csv", "-n", "99", *more).err)
 
     said = f"a.csv: segments with the same {field!r} (6 in all) are taken as independent, which can make p too small"
     assert said in told(lambda n: f"g{n // 4}")

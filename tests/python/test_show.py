@@ -111,7 +111,8 @@ def test_options_of_reports_are_those_of_the_command(run: Any, kind: str, option
 @pytest.mark.parametrize("fmt", ["json", "csv"])
 def test_a_test_set_is_shown_alone(run: Any, fmt: str) -> None:
     words = ("show", "sets/as.json", "--set", "two")
-    assert run(*words, "--format", fmt).out == read_json("sets/as.json")["two"].render(fmt)
+    sets: Any = read_json("sets/as.json")
+    assert run(*words, "--format", fmt).out == sets["two"].render(fmt)
     assert run(*words).out.startswith("BLEU: 400 segments, 1 reference, 3 systems\n")
 
 

@@ -294,6 +294,7 @@ def test_a_result_is_saved_and_shown_again() -> None:
     found = votes(simulated(), n_resamples=200, position=True, scale="elo")
     again = reshuffle.read_json(found.render("json"))
     assert again == found
+    assert found.votes is not None
     assert f"; {found.votes.n_votes} votes; " in repr(again)
     for fmt in ("text", "markdown", "latex", "typst", "html", "csv"):
         assert "s3" in again.render(fmt)
