@@ -171,7 +171,7 @@ def test_scores_on_two_scales_are_told(
 def test_rows_of_models_are_no_segments(run: Any) -> None:
     header = ",".join(f"q{n}" for n in range(30))
     put("x.csv", f"model,{header}\n" + "".join(f"{name}{',1' * 30}\n" for name in "ab"))
-    said = "x.csv: each column is taken as a system: 30 systems with 2 segments; if each row is of one, transpose"
+    said = "x.csv: each column is taken as a system: 30 systems with 2 segments; if each row is a system, transpose"
     assert said in run("compare", "--scores", "x", "x.csv", "-n", "99").err
 
 

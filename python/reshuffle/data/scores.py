@@ -269,7 +269,7 @@ def _wide(
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
-    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is of one, transpose the table")
+    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is a system, transpose the table")
     scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, others)
     return scores if segment is None else _in_order_of_numbers(scores)
 
