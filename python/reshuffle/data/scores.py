@@ -222,8 +222,8 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
         return
     else:
         doubt = f": if that is meant, write FILE#{key}"
-    called = f"the scores of {quoted(metric)} are called {quoted(key)} there{doubt}"
-    warn("{file}: {called}", category, file=source.name, called=called)
+    taken = f"no scores are called {quoted(metric)}, so {quoted(key)} is read{doubt}"
+    warn("{file}: {taken}", category, file=source.name, taken=taken)
 
 
 def _long(

@@ -494,7 +494,7 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
         default="broad", kw_only=True
     )
     """How to halve the test set: broad (every other segment) or block (the first and the second half). This is for data
-    without domains; the report says whether the winners on one half also win on the other.
+    without domains. The report says whether the winners on one half also win on the other.
 
     None for no such check.
     """
@@ -566,7 +566,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     run_sd: Annotated[tuple[float, ...], Ge(0), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True
     )
-    """Standard deviation between runs (without data). It is in sampling standard deviations of a run's score.
+    """Standard deviation between runs (without data). The unit is the sampling standard deviation of a run's score.
 
     τ of the model.
     """

@@ -56,7 +56,7 @@ class Looking(Looks):
     method: types.SequentialMethod | str = "auto"
     """auto, betting (for scores with bounds), sign (for wins and losses), asymptotic, obrien-fleming or pocock. Of
     these, betting and sign test after every unit, asymptotic from the first look on, and the others at planned looks.
-    The last three take any metric. With auto it is betting if there are bounds, else asymptotic.
+    The last three take any metric. The default, auto, is betting if there are bounds, else asymptotic.
 
     See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see scores.
     """
