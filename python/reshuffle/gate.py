@@ -281,8 +281,8 @@ def _given_margins(
     for m, of_primary in enumerate(found):
         if m in primary and of_primary is not None:
             raise InputError(
-                "{name} is a primary metric, under which the new system has to be better, so that a margin says "
-                "nothing: leave out {margin}, or name other primary metrics",
+                "{name} is a primary metric, under which the new system must be better, so a margin has no "
+                "effect: leave out {margin}, or name other primary metrics",
                 name=data.labels[m],
                 margin=Argument("margin", {data.labels[m]: _shortest(of_primary)}),
             )

@@ -227,8 +227,8 @@ def _common_systems(sets: Mapping[str, SetData], missing_systems: str) -> tuple[
     if lacking and missing_systems == "error":
         found = "; ".join(f"{quoted(name)} lacks {listed(missing, MAX_DROPPED)}" for name, missing in lacking.items())
         raise InputError(
-            "test sets have different systems, {common} in all of them: {found}; name systems alike, as a manifest "
-            "can, leave these out with {drop}, or compare each test set alone",
+            "test sets have different systems ({common} in all of them): {found}; give systems the same names, as a "
+            "manifest can, leave out those not in all with {drop}, or compare each test set alone",
             common=len(common) or "none",
             found=found,
             drop=Argument("missing_systems", ("drop",)),

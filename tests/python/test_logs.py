@@ -323,14 +323,14 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     about = (
         "120 scores of match (0 or 1, mean 0.375); 40 segments, in several epochs; systems openai/a; for --docs passage"
     )
-    assert f"{about} Watch the score of each sample of a.json is the mean over its epochs" in shown
+    assert f"{about} Caution the score of each sample of a.json is the mean over its epochs" in shown
     assert "reshuffle runs --scores match --baseline a.json --system OTHER" in shown
 
     compared = ("compare", "--scores", "match", "a.json", "b.json")
     found = run(*compared, "--docs", "passage")
     assert found.err == (
-        "reshuffle: the score of each sample of a.json is the mean over its epochs; 'reshuffle runs' takes each as a "
-        "run, to conclude about new ones, too\n"
+        "reshuffle: the score of each sample of a.json is the mean over its epochs; for conclusions about new epochs, "
+        "use 'reshuffle runs'\n"
     )
     assert (
         found.out == run(*compared, "--docs", "docs.tsv#passage").out == run(*compared, "--docs", "b.json#passage").out

@@ -44,7 +44,7 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         put("runs.csv", f"{ids},model,{runs},right\n{''.join(lines)}")
         found = compare_right(run, "runs.csv")
         assert "9 segments, 2 systems" in found.out
-        assert "is the mean over its runs; 'reshuffle runs' takes each as a run" in found.err
+        assert "is the mean over its runs; for conclusions about new runs, use 'reshuffle runs'" in found.err
         words = "--baseline runs.csv#model=a --system runs.csv#model=b"
         assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
         refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
@@ -177,7 +177,7 @@ def test_epochs_without_ids_are_told_and_are_no_systems(run: Any) -> None:
     rows = [(at, n % 3 % 2, n % 2) for at in (1, 2) for n in range(9)]
     put("wide.csv", "epoch,a,b\n" + "".join("{},{},{}\n".format(*row) for row in rows))
     put("a.csv", "epoch,right\n" + "".join("{},{}\n".format(*row) for row in rows))
-    said = "'epoch' numbers runs of the same segments, but there are no ids of these, so rows are taken as independent"
+    said = "'epoch' numbers runs of the same segments, but the segments have no ids, so rows are taken as independent"
     found = compare_right(run, "wide.csv")
     assert ("18 segments, 2 systems" in found.out, f"wide.csv: {said}" in found.err) == (True, True)
     assert f"a.csv: {said}" in compare_right(run, "a.csv", "wide.csv#b").err

@@ -162,7 +162,7 @@ def test_documents_about_which_files_disagree_are_told(run: Any, ids: str) -> No
         return str(run(command, "--scores", "right", "a.csv", "b.csv", "--docs", docs, "-n", "99", *more).err)
 
     of_four, of_three = ([f"g{n // size}" for n in range(24)] for size in (4, 3))
-    said = "b.csv#passage has other documents of some segments than a.csv#passage, whose are taken: if these are right"
+    said = "b.csv#passage has other documents for some segments than a.csv#passage, whose are used: if they are right"
     assert said in told(of_four, of_three)
     assert said in told(of_four, of_three, command="gate")
     assert said not in told(of_four, [name.upper() for name in of_four])  # the same under other names

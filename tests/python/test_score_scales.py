@@ -18,7 +18,7 @@ def test_a_name_that_is_almost_that_of_the_only_key_of_scores_is_doubted(run: An
         put_lines(f"{system}.jsonl", ({"id": i, "correct": i % 2} for i in range(6)))
     words = ("a.jsonl", "b.jsonl", "-n", "99")
     doubt = (
-        "a.jsonl: the scores of 'corect' are called 'correct' there: is the name mistyped? If not, write FILE#correct"
+        "a.jsonl: no scores are called 'corect', so 'correct' is read: is the name mistyped? If not, write FILE#correct"
     )
     assert doubt in run("compare", "--scores", "corect", *words).err
     gate = ("gate", "--rule", "no-regression", "--scores", "corect")
@@ -32,13 +32,13 @@ def test_a_name_of_scores_that_no_column_has(run: Any) -> None:
     for system in "ab":
         put_lines(f"{system}.jsonl", [{"id": i, "score": i % 5, "tokens": i % 3} for i in range(6)])
     words = ("a.jsonl", "b.jsonl", "-n", "99")
-    other = "a.jsonl: the scores of 'f1' are called 'score' there; to choose another (tokens), write FILE#tokens"
+    other = "a.jsonl: no scores are called 'f1', so 'score' is read; to choose another (tokens), write FILE#tokens"
     assert other in run("compare", "--scores", "f1", *words).err
     lost = "unknown column of scores 'token': did you mean 'tokens'? Known: score, tokens; to use this name for"
     assert f"a.jsonl: {lost}" in run("compare", "--scores", "token", *words).refusal()
     for system in "ab":
         put_lines(f"{system}.jsonl", [{"id": i, "latency": i % 5} for i in range(6)])
-    assert "the scores of 'accuracy' are called 'latency'" in run("compare", "--scores", "accuracy", *words).err
+    assert "no scores are called 'accuracy', so 'latency' is read" in run("compare", "--scores", "accuracy", *words).err
 
 
 def test_the_only_key_beside_ids_has_the_scores(run: Any) -> None:
@@ -173,7 +173,7 @@ def test_scores_on_two_scales_are_told(
 def test_rows_of_models_are_no_segments(run: Any) -> None:
     header = ",".join(f"q{n}" for n in range(30))
     put("x.csv", f"model,{header}\n" + "".join(f"{name}{',1' * 30}\n" for name in "ab"))
-    said = "x.csv: each column is taken as a system: 30 systems with 2 segments; if each row is of one, transpose"
+    said = "x.csv: each column is taken as a system: 30 systems with 2 segments; if each row is a system, transpose"
     assert said in run("compare", "--scores", "x", "x.csv", "-n", "99").err
 
 

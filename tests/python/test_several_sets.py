@@ -481,7 +481,7 @@ def test_systems_that_a_test_set_lacks_are_left_out_with_a_warning() -> None:
         found = compare_sets(sets, test="ar", n_resamples=9, missing_systems="drop")
     assert "Left out, because not every test set has them: c, d, e, f, g, h and 1 more.\n" in str(found)
     assert "c, d, e, f, g, h and 1 more were left out" in found.methods_sentence()
-    with pytest.raises(InputError, match=r"2 in all of them: 'v' lacks c, d, e, f, g, h … \(7 in all\); name"):
+    with pytest.raises(InputError, match=r"2 in all of them\): 'v' lacks c, d, e, f, g, h … \(7 in all\); give"):
         compare_sets(sets, test="ar", n_resamples=9)
 
 

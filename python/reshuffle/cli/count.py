@@ -23,7 +23,7 @@ OUTPUT = option(
     "--output",
     metavar="FILE",
     required=True,
-    help="Write the counts to FILE.npz (or FILE.npy, for one metric without --docs and --strata). Both are read by "
+    help="Write the counts to FILE.npz (or FILE.npy, for one metric without --docs and --strata). Both can be read by "
     "numpy.load, as an array (systems, segments, columns) for each metric.",
 )
 

@@ -40,7 +40,7 @@ def doctor_command(files: tuple[str, ...], as_json: bool) -> None:
             except InputError as error:
                 problems.append(error)
         if together := found_together(found):
-            # If one command takes them all, it is enough.
+            # A command that takes them all is enough.
             alone = {file: [replace(each, commands=()) for each in kinds] for file, kinds in found.items()}
             found = {**(found if as_json or not together.commands else alone), "Together": [together]}
         if as_json and found:
@@ -66,7 +66,7 @@ def _about_file(file: str, found: list[Found]) -> str:
     for each in found:
         about = f"{each.kind} ({each.format})" if each.format else each.kind
         first = (f"Not {each.kind}", each.problem) if each.problem else ("Is", about)
-        rows = [first, ("Holds", each.contents), *(("Watch", text) for text in each.watch)]
+        rows = [first, ("Holds", each.contents), *(("Caution", text) for text in each.watch)]
         lines += [wrapped(name, printable(text), terminal().width or WIDTH) for name, text in rows if text]
         lines += [f"    {printable(command)}" for command in each.commands]
     return "\n".join(lines)

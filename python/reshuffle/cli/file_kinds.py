@@ -85,7 +85,7 @@ class Found:
     commands: Sequence[str] = OF_KIND
     problem: str = ""
     watch: Sequence[str] = ()
-    """What may be a mistake in the file, or in how it is used."""
+    """What may be a mistake in the file, or in how it will be used."""
 
 
 class Kind(NamedTuple):
@@ -545,16 +545,18 @@ def _table(path: str) -> Found:
     if are_scores and not any("macro-f1" in each for each in commands):
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
         right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -WORDS_OF_ANSWERS[word.lower()])
-        watch.append(f"scores are numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}")
+        watch.append(
+            f"scores must be numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}"
+        )
     if not commands and len(others) == 1:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
     elif not commands:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     if any(" --docs FILE" in each for each in commands) and "--scores" in commands[0]:
         watch.append(
-            "--docs keeps the rows of an id together; if they are of several runs, number these in a column 'run'"
+            "--docs keeps the rows of an id together; if they come from several runs, number the runs in a column 'run'"
         )
-    watch += [f"{repeated}; if a row is there twice, remove one of them"] if repeated else []
+    watch += [f"{repeated}; if these are duplicates, remove them"] if repeated else []
     return Found(table.format_name, "; ".join([size, *holds, *damaged.values()]), commands, watch=watch)
 
 
@@ -613,7 +615,7 @@ def _size(table: Table, n: int) -> tuple[str, Sequence[str], str]:
     factors = {name: len({*values}) for name, values in ((system, models), (run, runs)) if values}
     if factors:
         is_crossed = math.prod([len(times), *factors.values()]) == n
-        crossed = [f"{size} in {name}" for name, size in factors.items()]
+        crossed = [f"{counted(size, 'value')} of {name}" for name, size in factors.items()]
         return (" × " if is_crossed else ", ").join([shown, *crossed]), (key, *factors), ""
     if 2 * len(times) <= n:
         each = f"{n / len(times):.3g} times" + ("" if len({*times.values()}) == 1 else " on average")
@@ -663,7 +665,7 @@ def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
     run, _ = column_of_runs(table, models)
     ids = [] if run or models else table.ids() or []
     problems = None
-    # Answers are no code, and a few rows that are there twice no samples.
+    # Answers are not code, and a few repeated rows are not samples.
     if "correct" not in map(str.lower, table.header) and not len(ids) > len({*ids}) > len(ids) / 2:
         with contextlib.suppress(InputError):  # n and c may be other numbers
             problems = problems_in("pass@1", table, None, None)

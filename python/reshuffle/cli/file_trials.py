@@ -32,7 +32,7 @@ class Tried(NamedTuple):
 
 
 def tried(command: str) -> Tried:
-    """What ``reshuffle compare ...`` or ``score`` would say of its files, without OTHER, until it has read them."""
+    """What ``reshuffle compare ...`` or ``score`` would say while it reads its files (without OTHER)."""
     _, name, *words = (word for word in shlex.split(command) if word != "OTHER")
     notes, problem = io.StringIO(), ""
     with _warned() as said, contextlib.redirect_stderr(notes):
@@ -52,7 +52,7 @@ def tried(command: str) -> Tried:
 
 @contextlib.contextmanager
 def _warned() -> Iterator[list[str]]:
-    """Warnings about files in the body, each once, as soon as it has ended."""
+    """The warnings about files in the body, each once; they are there when it has ended."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -81,7 +81,7 @@ def _watched(found: Found) -> Found:
 
 
 def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
-    """What several files are that may be compared with each other; None if they are of other or several kinds."""
+    """What several files are together, if they can be compared; None if they are of other kinds, or of several."""
     files = {file: kinds[0] for file, kinds in found.items() if kinds}
     if len(files) < 2:
         return None
@@ -107,7 +107,7 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
 
 
 def _news(together: Found, files: Mapping[str, Found]) -> Found:
-    """What is not said of one of the files already."""
+    """What has not been said of a single file already."""
     before = {text for each in files.values() for text in each.watch}
     return replace(together, watch=[text for text in together.watch if text not in before])
 
@@ -124,7 +124,7 @@ def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
     if first is None or None in others:
         return "" if said else "rows are matched by position"
     moved = [file for file, own in ids.items() if own != first and sorted(own or ()) == sorted(first)]
-    return "rows are matched by id" + (f"; those of {listed(moved)} are in another order" if moved else "")
+    return "rows are matched by id" + (f"; those of {listed(moved)} are in a different order" if moved else "")
 
 
 def _texts_together(files: Sequence[str]) -> Found:

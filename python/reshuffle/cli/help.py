@@ -83,8 +83,8 @@ def first_sentence(text: str) -> str:
 def one_line(text: str, width: int) -> str:
     """As much of the first sentence of a help text as fits on a line; at least what is before a colon or semicolon.
 
-    Of a list of names, the first ones, and where the others are explained. The default is left out if there is no room,
-    or if it is none of the names.
+    For a list of names, the first few, and where the others are explained. The default is left out if there is no room,
+    or if it is not one of the names.
 
     >>> one_line("How: auto, holm, maxt or bh. More.  [default: auto; none]", 40)
     'How: auto, holm …  [default: auto]'
@@ -153,11 +153,11 @@ class WithHelp(click.Command):
     def __init__(self, *args: Any, place: str = "", **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.place = place or str(self.name)
-        self.params.append(HELP_ALL)  # also where --help shows all, so that nobody has to know where
+        self.params.append(HELP_ALL)  # accepted even where --help already shows all
 
     @property
     def description(self) -> str:
-        """What the command does: of those that are made from a registry, first what that says."""
+        """What the command does. For commands that are made from a registry, its text comes first."""
         return "\n\n".join(filter(None, (self.help, about(self.place))))
 
     def get_short_help_str(self, limit: int = 0) -> str:

@@ -177,7 +177,7 @@ def name_and_words(option: str, words: Sequence[str], what: str) -> tuple[str, t
     if is_input(name):
         free = name_of_scores(words) if option == "--scores" else "NAME"
         written = " ".join(map(shortened, [option, free, name, *rest][:MAX_SHOWN]))
-        about = ", where NAME is what you call it" if free == "NAME" else ""
+        about = ", with a NAME of your choice" if free == "NAME" else ""
         more = " ..." if len(rest) + 3 > MAX_SHOWN else ""
         raise InputError(
             f"{option} {shortened(name)}: expected a name before {what}, but {shortened(name)} is a file: write "

@@ -112,4 +112,4 @@ def table_options(names: Sequence[str] = ()) -> tuple[Decorator, ...]:
 
 def full_option(also: str) -> Decorator:
     """``--full``, for results whose text is a short form, which also shows the rest."""
-    return option("--full", is_flag=True, help=f"Show more as text: {also}.")
+    return option("--full", is_flag=True, help=f"Show the whole report as text. It also has {also}.")

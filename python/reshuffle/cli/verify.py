@@ -72,7 +72,7 @@ def verify(source: str, words: Sequence[str]) -> int:
 
 
 def _verify_folder(folder: str) -> int:
-    """Compare the files here with the digests of each result in a folder; the last problem is raised after all."""
+    """Compare the files here with the digests of each result in a folder; the last problem is raised at the end."""
     results = [file for file in files_in(folder, "result") if is_saved(read_bytes(file, EXPECTED))]
     if not results:
         raise InputError(f"the folder {display_name(folder)} has no results: expected reports in JSON or HTML")

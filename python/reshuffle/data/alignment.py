@@ -109,7 +109,7 @@ def unclear_order(one: str, other: str, plain: str) -> InputError:
 
 
 def order_by(own: tuple[str, Sequence[str] | None], wanted: tuple[str, Sequence[str] | None]) -> list[int] | None:
-    """The order in which the segments of one file are those of another; None if it is by position.
+    """The order that matches the segments of one file with those of another; None if they match by position.
 
     Each is the name of a file and the ids of its segments, or None. A warning says that ids differ; :class:`InputError`
     if ids that both files have are in different rows and the files do not have the same ids, each once, or if an id
@@ -176,9 +176,9 @@ def _plain(key: str) -> str:
 
 
 def in_one_spelling(ids: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """The ids of several files as the first one with each spells it: 7 of 7.0, and MMLU/7 of mmlu/7.
+    """The ids of several files, each as the first file that has it spells it: 7 for 7.0, and MMLU/7 for mmlu/7.
 
-    As they are if a file has two spellings of one.
+    They stay as they are if a file spells one of them in two ways.
 
     >>> in_one_spelling([["MMLU/7"], ["mmlu/8", "mmlu/7"]]), in_one_spelling([["a", "A"], ["a"]])
     ([['MMLU/7'], ['mmlu/8', 'MMLU/7']], [['a', 'A'], ['a']])

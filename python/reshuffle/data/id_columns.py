@@ -51,11 +51,11 @@ GOLD = ("gold", "label", "labels", "target", "true", "truth", "y_true", "ground_
 TOTALS = ("all", "average", "avg", "mean", "overall", "sum", "total")
 # Headers of other numbers that are no scores. pandas writes the index without a header, and reads "Unnamed: 0" for it.
 IDS = ("", "unnamed: 0", "id", "index", "doc", "docid", "doc_id", "document", "document_id", "domain")
-# With more systems than these, and fewer segments, they are rather the segments of a table or an array.
+# More systems than this, and than segments, are probably the segments of a table or an array.
 MOST_SYSTEMS = 9
 # With fewer segments, scores may be distinct integers by chance.
 FEWEST = 20
-# Of repeated ids, some may have lost a row.
+# The share of ids that are repeated, at least: some may have lost a row.
 MOST = 0.8
 
 
@@ -173,7 +173,7 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
         ids = f"each of {n:,} ids occurs" if n == len(times) else f"{n:,} of {len(times):,} ids occur"
         warn(
             "{file}: {ids}, but rows with the same id are taken as independent segments, which can make p too small: "
-            "pass these ids as {documents}, or compare runs by {runs}, from a column 'epoch' or a file of each; if "
+            "pass these ids as {documents}, or compare runs with {runs} (a column 'epoch', or a file of each); if "
             "they are independent, leave these ids out",
             MisreadWarning,
             file=name,
@@ -184,7 +184,7 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
 
 
 def warn_of_lost(file: str, times: Iterable[Any], runs: str) -> None:
-    """Warn if a system answered some segments in fewer runs or epochs than others, and the means of these are taken.
+    """Warn if some scores of a system are means over fewer runs or epochs than the others.
 
     ``times`` has for each system how often it answered each segment.
     """
@@ -198,7 +198,7 @@ def warn_of_passages(
 ) -> None:
     """Warn of the first of these columns or fields that names passages, each with two segments or more on average.
 
-    Rows with the same of ``ids`` are of one segment.
+    Rows with the same one of the ``ids`` are of one segment.
     """
     for name in names:
         own = [*map(str, values(name))] if name.lower() in PASSAGES else []
@@ -216,23 +216,23 @@ def warn_of_passages(
 
 
 def warn_of_transposed(where: str, n_systems: int, n_segments: int, each: str, advice: str) -> None:
-    """Warn if there are more systems than segments, unless somebody compares so many. ``each`` is taken as one."""
+    """Warn if there are more systems than segments, and more than people compare. ``each`` was taken as a system."""
     if n_systems > max(n_segments, MOST_SYSTEMS):
         n = counted(n_segments, "segment")
         warn(f"{where}: each {each} is taken as a system: {n_systems:,} systems with {n}; {advice}", MisreadWarning)
 
 
 def warn_of_runs(file: str, name: str, values: Sequence[Any]) -> bool:
-    """Warn of a column that numbers runs in a table without ids; whether it does so.
+    """Warn if a column numbers runs in a table without ids, and return whether it does.
 
-    It does so by its name, and if each of its values occurs equally often.
+    Its name says so, and its values occur equally often.
     """
     times = Counter(map(str, values))
     if name.lower() not in RUNS or not 1 < len(times) <= len(values) // 2 or len({*times.values()}) > 1:
         return False
     warn(
-        f"{file}: {quoted(name)} numbers runs of the same segments, but there are no ids of these, so rows are taken "
-        f"as independent: add a column 'id', or choose a run, as in '{file}#{name}={values[0]}'",
+        f"{file}: {quoted(name)} numbers runs of the same segments, but the segments have no ids, so rows are "
+        f"taken as independent: add a column 'id', or choose a run, as in '{file}#{name}={values[0]}'",
         MisreadWarning,
     )
     return True

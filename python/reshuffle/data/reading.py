@@ -127,7 +127,7 @@ class Opened:
         return self.with_parts(ids) if ids and all(ids) else None
 
     def with_parts(self, ids: list[str], systems: Sequence[str] = ()) -> list[str]:
-        """The ids of the rows, or if these are numbers that begin anew in each benchmark, together with its name.
+        """The ids of the rows; if they are numbers that begin anew in each benchmark, together with its name.
 
         ``systems`` are those of the rows, if there are several. An id occurs once in each epoch, or with samples in
         rows without their numbers nearly always equally often.

@@ -225,8 +225,8 @@ def _check_meant(table: Table, key: str | None, metric: str | None, names: Colle
         return
     else:
         doubt = f": if that is meant, write FILE#{key}"
-    called = f"the scores of {quoted(metric)} are called {quoted(key)} there{doubt}"
-    warn("{file}: {called}", category, file=source.name, called=called)
+    taken = f"no scores are called {quoted(metric)}, so {quoted(key)} is read{doubt}"
+    warn("{file}: {taken}", category, file=source.name, taken=taken)
 
 
 def _long(
@@ -272,7 +272,7 @@ def _wide(
         table.source.fail(f"expected a column of scores, got {listed(known)}")
     # Beside numbers, true and false are flags of the segments.
     found = [(key, column) for key, column in found if not has_flags(table, column)] or found
-    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is of one, transpose the table")
+    warn_of_transposed(name, len(found), len(segments.lines), "column", "if each row is a system, transpose the table")
     scores = _means(table, {key: table.numbers(column, may_be_missing) for key, column in found}, ids, others)
     return scores if segment is None else _in_order_of_numbers(scores)
 

@@ -15,7 +15,7 @@ from .id_columns import QUESTIONS, are_numbers_of_rows
 
 
 def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
-    """The columns, with the ids of those that have none by the header of their tables, if the values show which.
+    """The columns, with ids for tables whose headers name none, if the values show which column has them.
 
     They are the values of a column that are all ids of a file that has some; or the distinct values of a column that
     another table has under the same header, if these are in another order, or if the ids of the two have nothing in
@@ -32,7 +32,7 @@ def with_unnamed_ids(columns: Sequence[Column]) -> list[Column]:
 
 
 def _instead_of_foreign(columns: list[Column]) -> None:
-    """Give tables of which no two have a common id, as if each answer had its own, those in a column that all have."""
+    """If no two tables have an id in common (each answer may have its own), take those in a column that all have."""
     keyed = [each for each in columns if each.keys is not None]
     tables = {each.others.file: each for each in keyed if each.others is not None}
     if len(tables) < 2 or any(each.others is None or are_numbers_of_rows(each.keys) for each in keyed):

@@ -22,7 +22,7 @@ MOST_STEPS = 2.0**53
 
 CONSTANT = "no group has different scores of both metric and people"
 NO_PAIRS = "no group has two outputs that both metric and people scored"
-# Of the pairs, a metric orders fewer: its calibrated ε is so large because none of its differences helps.
+# A metric that orders a smaller share of the pairs has so large a calibrated ε because none of its differences helps.
 FEW_ORDERED = 0.01
 ALL_TIED = "ε ties over 99% of the pairs of outputs, so the agreement is about that of a metric that ties them all"
 NO_VOTES = "no votes on outputs that the metric scored"

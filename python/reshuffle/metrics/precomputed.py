@@ -269,7 +269,7 @@ class SegmentScores(InCore, PrecomputedCounts):
         table: ScoreTable = getattr(either, "table", either)
         if not hasattr(table, "segment_ids"):
             raise InputError(
-                f"expected what read_scores or join_scores has read, got {quoted(scores)}: dicts, arrays and data "
+                f"expected the result of read_scores or join_scores, got {quoted(scores)}: pass dicts, arrays and data "
                 "frames are SegmentScores('NAME', scores)"
             )
         if table.segments is None:
@@ -669,7 +669,7 @@ def _warn_of_failures(name: str, arrays: Mapping[str, Scores]) -> None:
             )
 
 
-# Percentages are on average so many times as large as shares, also those of a much worse system.
+# Percentages are on average at least so many times as large as shares, even those of a much worse system.
 FEWEST_TIMES = 10
 
 
@@ -684,8 +684,8 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
         others = f"{name}: the scores of {shares} are from 0 to 1, and those of {system}"
         if _may_be_percent(scores, arrays[shares], higher_is_better):
             return (
-                f"{others} reach {high:g}: convert them to one scale; if they are on one already, divide all scores "
-                "and margins by 100, which changes no p"
+                f"{others} reach {high:g}: convert them to one scale; if they are on the same scale already, divide "
+                "all scores and margins by 100, which changes no p"
             )
         if _may_be_logarithms(scores, arrays[shares]):
             return (
@@ -696,7 +696,7 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
 
 
 def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> bool:
-    """Whether scores may be percentages or ratings of what others are shares of.
+    """Whether scores may be percentages or ratings, while others are shares (0 to 1) of the same.
 
     Those of segments are 0 or 100, or means of a few of these, none of which lies strictly between 0 and 1; or means of
     many, with decimals, which are much larger than the shares. Or they are ratings from 1 to 5 or 10. Of lower scores,
@@ -715,7 +715,7 @@ def _may_be_percent(scores: Scores, shares: Scores, higher_is_better: bool) -> b
 
 
 def _may_be_logarithms(scores: Scores, shares: Scores) -> bool:
-    """Whether scores may be log-likelihoods of what others have right and wrong, or these without their sign."""
+    """Whether scores may be log-likelihoods (perhaps without their sign), while others are right or wrong."""
     low, high = np.fmin.reduce(scores), np.fmax.reduce(scores)
     if len(scores) < FEWEST or np.fmax.reduce(shares) <= 0.5 or not _has_decimals(scores):
         return False

@@ -171,7 +171,7 @@ class Replicated(Options):
 
     TITLE: ClassVar[str] = "Resampling"
     n_resamples: AnyNumber = 10_000
-    """Shuffles and draws; auto: 10,000 to 1,000,000.
+    """Number of shuffles and draws; auto: 10,000 to 1,000,000.
 
     R, the number of shuffles or draws of the test, and the number of draws of the intervals. ``auto`` is at least
     10,000 and at most a million: 20/``alpha`` − 1 for the test, or 20·m/``alpha`` − 1 for families of m tests with any

@@ -116,7 +116,7 @@ class Excludes(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """Options one of which this one needs, and what to do without; by default to add it, or to leave this one out."""
+    """Options of which this one needs at least one, and what to do without: by default, add one or leave this out."""
 
     others: tuple[str, ...]
     advice: str = ""

@@ -31,9 +31,9 @@ class Display(Options):
     TITLE: ClassVar[str] = "Output"
 
     methods: bool = False
-    """Add a methods paragraph for a paper. With it are BibTeX entries, which LaTeX and Typst have in FILE.bib."""
+    """Add a methods paragraph for a paper. BibTeX entries follow it; for LaTeX and Typst they are in FILE.bib."""
     paper: Annotated[str | None, Flag(metavar="DIR")] = None
-    """Also write what a paper needs to the folder DIR: tables, a paragraph, figures, BibTeX entries, and facts for
+    """Also write files for a paper to the folder DIR: tables, a paragraph, figures, BibTeX entries, and facts for
     ACL's checklist.
     """
     digits: Digits = None
@@ -50,8 +50,8 @@ class Shown(Options):
     pairs: Annotated[bool | None, Flag(("--pairs/--no-pairs",))] = None
     """Tables of pairs, with parts of differences. By default up to 12 tests."""
     groups: types.Groups | None = None
-    """How to show which systems differ (if all pairs were compared): letters, ranks or both. By default both; letters
-    in LaTeX and Typst tables of several metrics.
+    """Mark which systems differ: letters, ranks or both (if all pairs were compared). By default both; letters in
+    LaTeX and Typst tables of several metrics.
     """
     columns: Annotated[int | None, Ge(1), Le(2), Flag(metavar="1|2")] = None
     """Columns of the page that a table spans (in LaTeX and Typst). By default as many as it needs."""
@@ -70,7 +70,7 @@ class ComparisonDisplay(Shown, Display):
     FILE.pairs.csv; pairs on standard output.
     """
     since: Annotated[str | None, Flag(metavar="FILE")] = None
-    """An earlier result (JSON, HTML): say what changed. In text, Markdown and HTML."""
+    """Say what changed since an earlier result (JSON, HTML). In text, Markdown and HTML."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -78,7 +78,7 @@ class ShownSet(Options):
     """What only saved results have."""
 
     test_set: Annotated[str | None, Flag(("--set",), "NAME")] = None
-    """One of several test sets, alone. By default all, and their average."""
+    """Show only this one of several test sets. By default all, and their average."""
 
 
 Name = Annotated[str | None, Flag(metavar="NAME")]

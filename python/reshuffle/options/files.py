@@ -96,8 +96,8 @@ class Files(Measured):
     parses: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--parses",))] = ()
     """CoNLL-U for depf with other metrics: of the references, then of every SYS."""
     documents: DocumentFile = None
-    """The document or speaker of each segment: draw whole documents. FILE, FILE#COLUMN, a column of REF, or speaker (in
-    the ids of transcripts).
+    """Document of each segment, to draw whole documents. FILE, FILE#COLUMN, a column of REF, or speaker: that in the
+    ids of transcripts.
     """
     strata: OneFile = None
     """Stratum ids, one per segment: draw within strata in the bootstrap."""
@@ -142,8 +142,8 @@ class Unstratified(SetFiles):
     """The files of a test set that has no strata: of studies."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment: sample whole documents. FILE, FILE#COLUMN, a column of REF, or speaker
-    (in the ids of transcripts).
+    """Document of each segment, to sample whole documents. FILE, FILE#COLUMN, a column of REF, or speaker: that in the
+    ids of transcripts.
     """
     strata: Annotated[File | None, Flag(hidden=True)] = None
     """Does not apply."""
@@ -156,7 +156,7 @@ class WatchFiles(Unstratified):
     """The files of :func:`reshuffle.watch`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment: draw whole documents. FILE, FILE#COLUMN or a column of REF."""
+    """Document of each segment; documents are then units. FILE, FILE#COLUMN or a column of REF."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)
@@ -178,7 +178,7 @@ class FlipFiles(Unstratified):
     """The files of :func:`reshuffle.flips`."""
 
     documents: DocumentFile = None
-    """The document or speaker of each segment: compare documents, not segments. FILE, FILE#COLUMN or speaker."""
+    """Document of each segment, to compare whole documents. FILE, FILE#COLUMN or speaker."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

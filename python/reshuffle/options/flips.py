@@ -43,8 +43,8 @@ class FlipOptions(Watched):
     metric: Annotated["str | AnyMetric", PYTHON, Kind("str or metric")] = field(default="bleu", kw_only=False)
     """One of those for :func:`reshuffle.compare`."""
     threshold: Annotated[float | None, Flag(metavar="SCORE"), Check(finite)] = field(default=None, kw_only=True)
-    """A segment passes with at least this score (at most this, if lower is better). Needed unless all scores are 0 or
-    1. By default 0.5.
+    """A segment passes with at least this score (or, if lower is better, at most this). Needed unless all scores are 0
+    or 1. By default 0.5.
 
     In the units of segment scores, as :func:`reshuffle.segment_scores` returns them.
     """

@@ -116,15 +116,16 @@ class Gated(Options):
         Kind("float, str, or mapping of str to these"),
         Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
-    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd) or percent of
-    its score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no default.
+    """How much worse NEW may be: bleu=0.8, 0.1sd or 1%. These are points of the metric, standard deviations of BASE's
+    segments, and percent of its score. MARGIN alone is for the only metric, SET/METRIC=MARGIN for one test set. There
+    is no default.
 
     For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
     of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of
     segments.
     """
     rule: types.GateRule | str = "non-inferior"
-    """What to allow: non-inferior (all within margins), superior (better under --primary, others within margins) or
+    """The rule: non-inferior (all within margins), superior (better under --primary, others within margins) or
     no-regression (none shown to be worse, which bounds no risk).
 
     A name in :data:`reshuffle.inference.gate.RULES`.
@@ -187,8 +188,8 @@ class GatedFiles(SetFiles):
     references: References = ()
     """The references; --refs takes all files up to the next option."""
     scores: ScoreFiles = field(factory=dict)
-    """Segment scores (COMET, right or wrong, lm-eval ...): a file of BASE and one of NEW or, for several test sets, a
-    folder each with files of the same names. They may be results of lm-eval, inspect_ai or trec_eval.
+    """Segment scores (COMET, right or wrong, lm-eval ...): a file of BASE and one of NEW. For several test sets: two
+    folders with files of the same names. Results of lm-eval, inspect_ai or trec_eval can be read, too.
     """
     source: Annotated[str | None, Flag(metavar="FILE")] = None
     """The source text, for sari."""
@@ -211,8 +212,8 @@ class GateFiles(Options):
     TITLE: ClassVar[str] = "Gate"
 
     config: Annotated[str | None, Flag(metavar="FILE")] = None
-    """A TOML or JSON file of options: margin, rule, primary, human, alpha, metrics and history. Those of the command
-    line replace its keys.
+    """A TOML or JSON file of options: margin, rule, primary, human, alpha, metrics and history. Options of the command
+    line take precedence.
     """
     page: Annotated[str | None, Flag(metavar="URL")] = None
     """In Markdown: the address of the report, to link to."""

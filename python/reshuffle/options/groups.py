@@ -155,7 +155,7 @@ class Checkpointed(Options):
     checkpoint: Annotated[
         "str | os.PathLike[str] | None", Flag(("--resume",), "FILE"), Kind("path, optional"), Check(check_path)
     ] = None
-    """A file that keeps finished work: if it exists, go on from there.
+    """Keep finished work in FILE, and resume from it.
 
     After an interruption, the same call with the same file goes on from the finished simulations, also with other
     workers or more simulations; the result is that of a study without interruption. Damaged blocks are computed again,

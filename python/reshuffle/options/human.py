@@ -28,19 +28,19 @@ class Labelling(Options):
     both systems count.
     """
     raters: Literal["fixed", "random"] = "fixed"
-    """Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."""
+    """Raters are fixed (only these count) or random (a sample of raters like them)."""
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
     """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems, and rank them."""
     target: Literal["population", "set"] = "population"
-    """Whose mean is estimated: that of all segments like these (population), or that which labels of all these segments
-    would have (set).
+    """Estimate the mean of the population (from which these segments were drawn) or the set (these segments, as if
+    people had labelled all of them).
     """
     difference: Annotated[float | None, Gt(0), Flag(metavar="D")] = None
-    """Plan for a difference of this size: how many labels show it with 80% power."""
+    """Plan how many labels show a difference of this size (with 80% power)."""
     looks: Annotated[int | None, Ge(2), Flag(metavar="N")] = None
-    """Plan N looks for that difference: equally spaced, each of which may end the labelling."""
+    """Plan N equally spaced looks for --difference. Each of them may end the labelling."""
     confidence_level: Annotated[float, Gt(0), Lt(1), Flag(("--confidence",), "LEVEL")] = 0.95
     """Confidence level of the intervals."""
 

@@ -18,7 +18,7 @@ class Lists(Options):
     TITLE: ClassVar[str] = "Input"
 
     nbest: Annotated[tuple[File, ...], Flag(metavar="NBEST", greedy=("--nbest",))] = ()
-    """The lists. Several files are lists of the same sentences, which are joined."""
+    """Files of k-best lists. Several files are lists of the same sentences, which are joined."""
     references: References = ()
     """The references. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
     references of each segment.
@@ -39,11 +39,11 @@ class Entries(Options):
         Excludes(("nbest",)),
         Excludes(("model", "totals"), "samples have no features and no scores"),
     ] = ()
-    """Instead of --nbest: plain text. One file has --per-sentence lines for each sentence, one sentence after another;
+    """Plain text, instead of --nbest. One file has --per-sentence lines for each sentence, one sentence after another;
     of several files, line i of each belongs to sentence i.
     """
     per_sentence: Annotated[int | None, Flag(metavar="K"), Needs(("samples",))] = None
-    """How many lines each sentence has (in one file of --samples)."""
+    """How many lines each sentence has (if --samples is one file)."""
     model: Annotated[OneFile, Excludes(("totals",))] = None
     """Weights of features, for model scores: lines 'name value' or 'name= value ...', JSON, moses.ini or init.opt. By
     default entries have no model scores, and the first is the 1-best.

@@ -21,7 +21,7 @@ class ScoredOutputs(Measured):
     TITLE: ClassVar[str] = "Input"
 
     references: References = ()
-    """References. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
+    """The references. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
     references of each segment.
     """
     systems: Annotated[OfSystems, Flag(metavar="DIR|FILE", greedy=("--systems",))] = ()

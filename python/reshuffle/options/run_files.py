@@ -32,7 +32,7 @@ class RunFiles(Reading, Files):
     """The files of systems with several runs each. Without references, those of one of the ``scores`` or ``counts``."""
 
     references: References = ()
-    """References: several files are several references of each segment."""
+    """The references. Several files are several references of each segment."""
     systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON] = field(factory=dict)
     """The outputs of each system's runs."""
     baseline: Annotated[str, PYTHON] = ""
@@ -69,7 +69,7 @@ class RunOutputs(Options):
     TITLE: ClassVar[str] = "Input"
 
     baseline: Annotated[tuple[File, ...], Flag(metavar="FILE", greedy=("--baseline",)), NO_SYSTEMS] = ()
-    """The baseline's runs: a FILE per run, or a system's name."""
+    """The baseline's runs, a FILE each; or a system's name."""
     systems: Annotated[
         tuple[Words, ...], Flag(("--system",), "[NAME] FILE", greedy=("--system",), noun="word"), NO_SYSTEMS
     ] = ()
@@ -99,7 +99,7 @@ class DevOutputs(Options):
     dev_scores: Annotated[
         tuple[Words, ...], Flag(metavar="SYSTEM METRIC VALUE", greedy=("--dev-scores",), noun="word"), NO_DEV
     ] = ()
-    """The score of each run on the development set: instead of --dev-refs and outputs."""
+    """The score of each run on the development set. Use this instead of --dev-refs and outputs."""
 
 
 @frozen(kw_only=True, slots=False, eq=False, repr=False)

@@ -340,7 +340,7 @@ class Planned(Options):
     family_size: Annotated[int | None, Ge(1)] = None
     """Number of tests adjusted together; each is planned at level alpha/N. By default the number of pairs."""
     simulate: Annotated[bool, Flag(("--simulate/--no-simulate",))] = True
-    """Simulate power (on test sets drawn from the data), or take that of a z-test.
+    """Simulate power (on test sets drawn from the data), or compute that of a z-test.
 
     See Notes. The z-test has a known standard error, and its power is in closed form; the power of real tests can be
     lower or higher by .06.
@@ -460,7 +460,7 @@ class Validate(StudyInputs, PoolReplicates, Binned, Pooled, Inputs):
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = field(default=None, kw_only=True)
     """Compare each system with this one only. By default all pairs."""
     confidence_level: ConfidenceLevel = field(default=0.95, kw_only=True)
-    """Confidence that a test needs for a conclusion."""
+    """Confidence level at which a test draws a conclusion."""
 
 
 @frozen(slots=False, eq=False, repr=False)
@@ -493,8 +493,8 @@ class Agreement(StudyInputs, Replicates, Binned, Inputs):
     halves: Annotated[types.SampleLayout | str | None, Kind("{'broad', 'block'} or None", "layout")] = field(
         default="broad", kw_only=True
     )
-    """How to halve the test set, without domains: broad (every other segment) or block (the first and the second half).
-    The report says whether the winners on one half also win on the other.
+    """How to halve the test set: broad (every other segment) or block (the first and the second half). This is for data
+    without domains. The report says whether the winners on one half also win on the other.
 
     None for no such check.
     """
@@ -562,18 +562,18 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     runs: Annotated[tuple[int, ...] | None, Ge(1)] = field(
         default=None, converter=optional(whole_numbers), kw_only=True
     )
-    """n, the runs of each configuration. By default 3, 5 and 10; with data, half of them."""
+    """Number of runs of each configuration (n). By default 3, 5 and 10; with data, half of them."""
     run_sd: Annotated[tuple[float, ...], Ge(0), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True
     )
-    """Standard deviation between runs (without data): in sampling standard deviations of a run's score.
+    """Standard deviation between runs (without data). The unit is the sampling standard deviation of a run's score.
 
     τ of the model.
     """
     correlation: Annotated[tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5), converter=numbers, kw_only=True
     )
-    """Correlation of segment differences (without data): between two pairs of runs.
+    """Correlation of segment differences (without data). It is that between two pairs of runs.
 
     ρ of the model.
     """
@@ -583,7 +583,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     They are the same for simulated scores.
     """
     sizes: Sizes = field(default=None, converter=optional(whole_numbers), kw_only=True)
-    """S, the segments in a simulated test set. By default 200; with data, all."""
+    """Segments in a simulated test set (S). By default 200; with data, all."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
 
 
@@ -602,18 +602,18 @@ class Gate(StudyOptions, Replicates, Simulated, Looks):
     correlation: Annotated[tuple[float, ...], Ge(0), Le(1), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5), converter=numbers
     )
-    """Correlation between tasks, ρ."""
+    """Correlation between tasks (ρ)."""
     margin: Annotated[tuple[float, ...] | None, Gt(0), Flag(metavar="VALUE")] = field(
         default=None, converter=optional(numbers)
     )
-    """Margin of each task (in standard errors of its difference). By default that with which independent tasks are
+    """Margin of each task, in standard errors (of its difference). By default that with which independent tasks are
     allowed in 80% of the cases if nothing changed.
     """
     differences: Annotated[tuple[DifferencesName, ...], Kind(noun="differences")] = field(
         default=("normal",), converter=Several[DifferencesName]
     )
-    """Differences of segments: normal; 4%, 10% or 40% (scores of 0 and 1 that differ in that share of them); skewed
-    (0.9 in a tenth of the segments, else −0.1) or mirrored (the reverse).
+    """Differences of segments: normal, 4%, 10%, 40%, skewed or mirrored. With a percentage, scores are 0 or 1, and that
+    share of the segments differs. Skewed ones are 0.9 in a tenth of the segments, else −0.1; mirrored is the reverse.
     """
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
         default=(200,), converter=whole_numbers

@@ -40,14 +40,14 @@ class Rating(Options):
 
     TITLE: ClassVar[str] = "Ratings"
     units: Annotated[types.VoteUnit | str | None, Kind(noun="unit of votes")] = None
-    """What is drawn as a whole: {names}. By default the first of judge, ranking and prompt that the file has.
+    """What is resampled as a whole: {names}. By default the first of judge, ranking and prompt that the file has.
 
     Votes of one judge, in one ranking or on one prompt are more alike than others. If judges are a few models, take
     ``prompt``. ``vote`` takes all votes as independent, which makes intervals too short if they are not.
     """
     ties: Annotated[types.VoteTies | str, Kind(noun="treatment of ties")] = "model"
-    """How ties count: by their probability in the model of Davidson (model), as half a win for both (half), or not at
-    all (drop). The last two are the model of Bradley and Terry. Half wins bring ratings closer together.
+    """How ties count: model (by their probability in Davidson's model), half (as half a win for both) or drop (not at
+    all). The last two are the model of Bradley and Terry. Half wins bring ratings closer together.
     """
     prior: Annotated[float, Ge(0), Flag(metavar="WINS")] = 0.0
     """Wins added to both systems of every compared pair (such as 0.5). They make ratings finite where the votes alone
@@ -57,7 +57,7 @@ class Rating(Options):
     position: bool = False
     """Fit and test the advantage of being shown first (or on the left)."""
     scale: Annotated[types.RatingScale | str, Kind(noun="scale of ratings")] = "log"
-    """How strengths are shown: as natural logarithms (log), or as 400 times their logarithms to base 10 (elo). Their
+    """Scale of the ratings: log (natural logarithms of strengths) or elo (400 times their logarithms to base 10). Their
     mean is 0.
     """
 

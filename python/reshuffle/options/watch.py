@@ -42,7 +42,7 @@ class Looks(Options):
 
     TITLE: ClassVar[str] = "Looks"
     first_look: Annotated[int, Ge(2), Flag(metavar="N")] = 500
-    """The first look of asymptotic, in units. Before it nothing is tested."""
+    """Number of units at the first look (for asymptotic). Nothing is tested before it."""
     looks: Annotated[int, Ge(1), Flag(metavar="N")] = 5
     """Planned looks, equally spaced (for obrien-fleming and pocock)."""
 
@@ -54,9 +54,9 @@ class Looking(Looks):
     baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE)] = None
     """The system to compare with. By default the first."""
     method: types.SequentialMethod | str = "auto"
-    """When to test: betting (for scores with bounds) and sign (for wins and losses) after every unit, asymptotic from
-    the first look on, obrien-fleming and pocock at planned looks (all three for any metric). auto is betting if there
-    are bounds, else asymptotic.
+    """auto, betting (for scores with bounds), sign (for wins and losses), asymptotic, obrien-fleming or pocock. Of
+    these, betting and sign test after every unit, asymptotic from the first look on, and the others at planned looks.
+    The last three take any metric. The default, auto, is betting if there are bounds, else asymptotic.
 
     See docs/guide/watch.md and :mod:`reshuffle.inference.sequential`. Choose the method before you see scores.
     """

@@ -38,7 +38,7 @@ NEAR_LEVEL = 500
 def gate_document(gate: Gate, layout: Layout) -> Document:
     """The verdict, tables of tasks and of the segments that lost most, and sentences.
 
-    Short text has only the table of tasks, unless many are allowed.
+    The short text has only the table of tasks, and not even that if many tasks are allowed.
     """
     tables = []
     if layout.full or layout.paper:

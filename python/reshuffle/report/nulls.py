@@ -16,7 +16,7 @@ from .cells import random_replicates
 OF_SEGMENTS = ("accuracy", "exact")
 # With more values than this in a bin, it hardly matters that another bin has one more.
 MOST_VALUES = 30
-# Steps may be so many times as large as scores of segments make them.
+# Steps may be up to this many times as large as those that follow from scores of segments.
 MOST_STEPS = 6
 
 

@@ -585,7 +585,7 @@ def _check_labels(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
             if left_out is not None and not any(left_out in own for own in (known, *corpus.systems.values())):
                 warn(
                     f"{m.name} leaves out the label {quoted(left_out)} (its option 'without'), but no reference or "
-                    "output has it: is it spelt otherwise?"
+                    "output has it: is it misspelled?"
                 )
 
 
@@ -631,8 +631,8 @@ def _check_spelling(corpus: Corpus, known: Set[str]) -> None:
             shown = listed(f"{quoted(label)} for {quoted(other)}" for label, other in near)
             n = sum(own.count(label) for label, _ in near)
             warn(
-                f"{name} writes some labels otherwise than the references, in case or spaces: {shown}; they count as "
-                f"wrong on {counted(n, 'line')}: write labels alike"
+                f"{name} spells some labels differently from the references, in case or spaces: {shown}; they count as "
+                f"wrong on {counted(n, 'line')}: spell them alike"
             )
 
 

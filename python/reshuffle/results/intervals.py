@@ -58,7 +58,7 @@ class ConfidenceInterval:
         return iter((self.low, self.high))
 
     def __getitem__(self, index: int) -> Real:
-        """An end, as in SciPy.
+        """The lower end (0) or the upper end (1), as in SciPy.
 
         >>> ConfidenceInterval(0.2, 1.4, 0.95, "percentile")[1]
         1.4

@@ -15,7 +15,7 @@ from .plots import Plots
 
 # What tables of data call the average, so that no test set beside it can have this name.
 AVERAGE = "average"
-# Messages and reports have no more names of systems that were left out; `dropped` has all.
+# The most systems left out that messages and reports name; `dropped` has all.
 MAX_DROPPED = 6
 
 

@@ -188,7 +188,7 @@ def _truth(simulated: Found, material: Material) -> str:
     largest = max((found.simulated.size for found in simulated.values() if found is not None), default=0)
     words = (
         f" Where no two systems differ enough for this power on the {material.n_units:,} {material.unit}s of the data, "
-        "larger test sets were simulated, which repeat them."
+        "larger test sets were simulated, in which segments repeat."
         if largest > material.n_units
         else ""
     )

@@ -127,7 +127,7 @@ def _tell_of_means(file: str, log: ScoreFile | None) -> None:
         return
     segment, runs = ("segment", "runs") if log is None else ("sample", "epochs")
     shown = f"reshuffle: the score of each {segment} of {printable(file)} is the mean over its {runs}"
-    click.echo(f"{shown}; 'reshuffle runs' takes each as a run, to conclude about new ones, too", err=True)
+    click.echo(f"{shown}; for conclusions about new {runs}, use 'reshuffle runs'", err=True)
 
 
 def _ordered(groups: Column, placed: Placed) -> Sequence[str]:
@@ -201,7 +201,7 @@ def _warn_of_lacking_ids(tables: ByFile) -> None:
             own = f"{table.source} has {'no ids' if not ids else 'ids that occur several times'}"
             warn(
                 f"{own}, unlike {having[metric].source}, so rows are matched by position: give both the same ids, or "
-                "if both are in one order, remove them",
+                "remove them if both files are in the same order",
                 MisreadWarning,
             )
             return

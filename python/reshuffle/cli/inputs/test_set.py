@@ -273,8 +273,8 @@ class Input:
                 continue
             if not are_same_groups(groups, other):
                 warn(
-                    f"{other.name} has other {PLURALS[group]} of some segments than {groups.name}, whose are taken: if "
-                    "these are right, write them into a file of their own, with a column 'id'",
+                    f"{other.name} has other {PLURALS[group]} for some segments than {groups.name}, whose are used: if "
+                    "they are right, write them into a file of their own, with a column 'id'",
                     MisreadWarning,
                 )
         return groups

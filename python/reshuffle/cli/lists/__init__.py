@@ -48,7 +48,7 @@ def oracle_command(**options: Any) -> None:
     declared_options(ListFiles),
     (
         *declared_options(Mbr, ("scale", "exclude_self")),
-        metric_option("The utility (by which entries are scored against each other)", "chrf"),
+        metric_option("The utility (the metric that scores entries against each other)", "chrf"),
         option("--evaluate", group="Metrics", multiple=True, type=COUNTED, metavar="NAME...",
                help="With --refs: the metrics that score the outputs.  [default: that of -m]"),
         *declared_options(Mbr, ("workers",)),

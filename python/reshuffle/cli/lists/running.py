@@ -109,7 +109,7 @@ class _Files(InputFiles, ListFiles):
         named = self.named_weights(self.model, lists)
         if not any(named.values()):
             raise InputError(
-                f"{display_name(self.model)}: all weights are 0, so that all entries would have the same model score: "
+                f"{display_name(self.model)}: all weights are 0, so all entries would have the same model score: "
                 "use other weights, or leave --model out"
             )
         return LinearModel(named).scores(lists)

@@ -23,7 +23,7 @@ from .meta_values import AVERAGE, Family, families, on_segments, short_name, sho
 MAX_NAMED, MAX_SENTENCES = 5, 12
 # Values and ends of intervals that differ by less are equal.
 TOLERANCE = 1e-9
-# Outliers are farther from the median than 2.5 standard deviations, as 1.4826 median absolute deviations estimate them.
+# Outliers are more than 2.5 standard deviations, of 1.4826 median absolute deviations each, from the median.
 FAR = 2.5 * 1.4826
 # With fewer other systems, a correlation without the outliers says little.
 FEW_LEFT = 5
@@ -52,7 +52,7 @@ def conclusions(result: MetaEvaluation) -> Iterator[str]:
 
 
 def _outliers(result: MetaEvaluation, family: Family) -> dict[str, Any]:
-    """The systems that are far from the others for people, and r of each metric without them."""
+    """The systems whose human scores are far from the others, and r of each metric without them."""
     scores = grouped((each.metric, each) for each in result.systems if each.test_set == family.test_set)
     human = {each.system: each.human for own in scores.values() for each in own if math.isfinite(each.human)}
     centre = statistics.median(human.values()) if human else 0.0
@@ -77,7 +77,7 @@ def _of_family(family: Family, several: bool) -> dict[str, Any]:
 
 
 def _merged(answers: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The answers: one for all coefficients by which no metrics differ and the same ones have the highest values."""
+    """The answers; coefficients share one if no metrics differ by them and the same metrics have the highest values."""
     alike = grouped(
         ((each["test_set"], each["highest"]) if each["ranked"] and not each["any_differ"] else at, each)
         for at, each in enumerate(answers)
