@@ -200,6 +200,19 @@ def test_the_baseline_of_a_folder_is_said(demo: Path, capsys: pytest.CaptureFixt
         assert (said in capsys.readouterr().err) == is_said
 
 
+def test_the_baseline_in_a_table_of_both_systems_is_said(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"q{n},{model},d{n % 2},{n % 3 % 2}\n" for n in range(60) for model in ("new", "old"))
+    (demo / "both.csv").write_text(f"id,model,dataset,x\n{rows}")
+    said = "the baseline is new, the first system in both.csv: name both for another, as FILE#NAME or FILE#model=NAME"
+    for words, is_said in (("both.csv", True), ("both.csv#model=old both.csv#model=new", False)):
+        assert command(f"--scores x {words} --margin x=0.3") == 0
+        assert (said in capsys.readouterr().err) == is_said
+    (demo / "both.csv").write_text(f"id,model,dataset,x\n{rows.partition(chr(10))[2]}")
+    with pytest.raises(InputError, match="name each system as both.csv#model=NAME, and .* leaves out what some lack"):
+        command("--scores x both.csv --margin x=0.3")
+    assert command("--scores x both.csv#model=old both.csv#model=new --margin x=0.3 --unmatched drop") == 0
+
+
 def test_a_configuration_has_margins_and_options_replace_its_keys(
     demo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,8 +47,9 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         assert "is the mean over its runs; 'reshuffle runs' takes each as a run" in found.err
         words = "--baseline runs.csv#model=a --system runs.csv#model=b"
         assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
-        refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
-        assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
+        for given in (("--baseline", "a"), ()):
+            refused = run("runs", "--scores", "right", "runs.csv", *given).refusal()
+            assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
         chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
         assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out

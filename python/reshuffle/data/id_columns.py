@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -210,7 +211,7 @@ def warn_of_passages(
                 file=file,
                 n=len(set(own)),
                 name=quoted(name),
-                documents=Argument("documents", as_flag=f"--docs {file}#{name}"),
+                documents=Argument("documents", as_flag=f"--docs {shlex.quote(name)}"),
             )
             return
 

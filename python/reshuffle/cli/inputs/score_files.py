@@ -15,7 +15,7 @@ from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Others, Source
 from ...data.id_columns import QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
-from ...data.joined_scores import LEAVES_OUT, NUMBER, join, open_log, problems_in, segment_order
+from ...data.joined_scores import LEAVES_OUT, NUMBER, PASSED, join, open_log, problems_in, segment_order
 from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
@@ -111,7 +111,7 @@ def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
         if text != sample.asked and sample.asked and sample.asked in earlier:
             warn(
                 f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}, so "
-                "rows may be matched wrongly: inspect_ai numbers samples without ids after it has shuffled them",
+                "rows may be matched wrongly: samples without ids of their own are numbered after they were shuffled",
                 MisreadWarning,
             )
             return
@@ -445,6 +445,8 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
     """
     if metric in log.names:
         return metric
+    if metric in PASSED and "pass@1" in log.names:  # of a problem, the mean of its samples
+        return "pass@1"
     if UNNAMED_SCORE in log.names:
         return None
     own = log.names[0] if len(log.names) == 1 else "NAME"

@@ -131,10 +131,12 @@ class Input:
         if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
-    def note_baseline(self, name: str | None, otherwise: str = "--baseline chooses another") -> None:
+    def note_baseline(
+        self, name: str | None, otherwise: str = "--baseline chooses another", in_one: Sequence[str] = ()
+    ) -> None:
         """Without a name, the first system is the baseline: say so if that may not have been chosen."""
         if name is None and self.given is not None:
-            note_baseline(self.given, self.names, otherwise)
+            note_baseline(self.given, self.names, otherwise, in_one)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
