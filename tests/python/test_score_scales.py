@@ -193,6 +193,16 @@ def test_right_and_wrong_in_words_are_numbers_if_the_column_is_chosen(run: Any, 
     assert "b,a,match,0.5,0.75" in found.out
     write("a", right, wrong, "maybe", right)
     assert f"a.{ending}#match, line" in run(*compared).refusal()
+    # Beside other numbers, in a table of models and epochs.
+    cells = [(n, at, model) for n in range(9) for at in (1, 2) for model in "xy"]
+    rows = [{"id": n, "epoch": at, "model": model, "passed": (right, wrong)[n * at % 3 // 2]} for n, at, model in cells]
+    put_lines("c.jsonl", rows)
+    put("c.csv", "id,epoch,model,passed\n" + "".join(",".join(map(str, row.values())) + "\n" for row in rows))
+    for metric in ("passed", "pass@1"):
+        found = run("compare", "--scores", metric, f"c.{ending}", "-n", "99", "--format", "csv")
+        assert f"y,x,{metric},0.6666" in found.out
+        assert f"reshuffle: c.{ending}#passed: words are read as numbers: {shown}\n" in found.err
+    assert "mistyped" in run("compare", "--scores", "pased", f"c.{ending}").err
 
 
 def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:

@@ -313,7 +313,7 @@ def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | No
     if runs or len(numbers) > 1:
         anew = ": if several benchmarks number their problems anew, name them in a column 'benchmark'"
         check_once([*zip(systems, ids, *runs, strict=True)], columns[0], lambda row: shortened(ids[row]), anew)
-    *ones, c = (table.floats(column).tolist() for column in columns)
+    *ones, c = (table.numbers(column, True).tolist() for column in columns)
     n = ones[0] if ones else [1.0] * len(ids)
     found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)
     return ScoreFile(source, table.format_name, in_rows(source, found))

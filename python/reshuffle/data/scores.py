@@ -28,7 +28,7 @@ from .formats.base import Column, choose
 from .formats.comet import KEYS
 from .formats.jsonl import has_key
 from .formats.table import ROLES
-from .id_columns import MODELS, warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
+from .id_columns import MODELS, names_runs, warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
 from .score_columns import (
     SEGMENT,
     SYSTEM,
@@ -248,8 +248,9 @@ def _long(
         wanted["metric"], name = name or metric, None
     if name is None:
         taken = {roles[role] for role in ("system", "segment", *wanted)}
-        left = [key for key in table.header if key not in taken]
-        left = columns_of_scores(table.beginning, left) or left
+        left = [key for key in table.header if key not in taken and (key == metric or not names_runs(key))]
+        # Words for right and wrong are scores if their column is chosen.
+        left = [metric] if metric in left else columns_of_scores(table.beginning, left) or left
         key = _score_key(left, roles, metric)
         name = choose(table.source, "column", None, left) if key is None else key
         _check_meant(table, name, metric, left)
