@@ -97,6 +97,10 @@ def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None
         rows.reverse()
     found = compare_right(run, "a.csv", "b.csv")
     assert ("36 segments, 2 systems" in found.out, found.err) == (True, "")
+    one = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=x")
+    assert ("18 segments, 2 systems" in one.out, one.err) == (True, "")
+    mixed = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=y")
+    assert "benchmark=x, benchmark=y are rows of other questions, but are matched" in mixed.err
 
 
 @pytest.mark.parametrize("columns", ["domain,id,sample,passed", "domain,task_id,passed", "domain,task_id,n,c", "jsonl"])

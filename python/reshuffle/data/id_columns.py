@@ -84,6 +84,11 @@ def names_runs(header: str) -> str | None:
     return None
 
 
+def names_models(header: str) -> bool:
+    """Whether the values of a column with this header choose the rows of a system."""
+    return header.lower() in (*MODELS, "system")
+
+
 def are_like_ids(numbers: Any) -> bool:
     """Whether numbers may be ids of segments or of documents: integers that never decrease, or without gaps and ties.
 

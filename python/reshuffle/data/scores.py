@@ -28,7 +28,7 @@ from .formats.base import Column, choose
 from .formats.comet import KEYS
 from .formats.jsonl import has_key
 from .formats.table import ROLES
-from .id_columns import MODELS, names_runs, warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
+from .id_columns import names_models, names_runs, warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
 from .score_columns import (
     SEGMENT,
     SYSTEM,
@@ -323,7 +323,7 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         (place, _, key), having = systems.name.rpartition("#"), names[system[segment == j].min()]
         problem = f"system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
         hint = "; name each system as {file}#{key}=NAME, and {unmatched} leaves out what some lack"
-        hint = hint if key.lower() in (*MODELS, "system") else ""
+        hint = hint if names_models(key) else ""
         unmatched = Argument("unmatched", ("drop",))
         raise InputError("{file}: {problem}" + hint, file=place, problem=problem, key=key, unmatched=unmatched)
     warn_of_lost(table.source.name, counts.reshape(len(names), -1), "runs")
