@@ -40,6 +40,7 @@ PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
+ENDINGS = {"\t": "name it .tsv", ",": "name it .csv"}
 # The most values of a label, such as right and wrong.
 MAX_LABELS = 2
 # What errors expect in columns of names.
@@ -240,9 +241,12 @@ def check_header(table: Table) -> None:
     """
     shown = listed(table.header)
     own = SEPARATORS.get(table.format_name)
-    if own and len(table.header) == 1 and re.search(r"[;,\t]\S", shown.replace(own, " ")):
+    other = re.search(r"[;,\t]\S", shown.replace(own, " ")) if own and len(table.header) == 1 else None
+    if other:
         between = "tabs" if own == "\t" else "commas"
-        table.source.fail(f"expected fields separated by {between}, as the ending of the file says, got {shown}", 1)
+        expected = f"expected fields separated by {between}, as the ending of the file says, got {shown}"
+        by_pandas = "write it anew, in pandas by read_csv(FILE, sep=';', decimal=',') and to_csv"
+        table.source.fail(f"{expected}: {ENDINGS.get(other[0][0], by_pandas)}", 1)
     if not table.header or not all(map(NUMBER.fullmatch, table.header)):
         return
     if any("." in each for each in table.header):

@@ -124,6 +124,12 @@ def _of_systems(given: OfSystems, others: Sequence[str], max_input: int, several
     """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
+    for folder, _, name in (path.partition("#") for path in given if not path_is(path)):
+        if name and is_folder(folder):
+            raise InputError(
+                f"{display_name(folder)} is a folder: write only the folders after --scores {name}, or name their "
+                f"files, as FILE#{name}"
+            )
     found = {path: files_in(path) for path in given if is_folder(path)}
     files = tuple(file for path in given for file in found.get(path, (path,)))
     for folder, own in found.items():
