@@ -210,7 +210,7 @@ def test_the_baseline_in_a_table_of_both_systems_is_said(demo: Path, capsys: pyt
         assert command(f"--scores x {words} --margin x=0.3") == 0
         assert (said in capsys.readouterr().err) == is_said
     (demo / "both.csv").write_text(f"id,model,dataset,x\n{rows.partition(chr(10))[2]}")
-    with pytest.raises(InputError, match="name each system as both.csv#model=NAME, and "):
+    with pytest.raises(InputError, match=r"lacks segment q0, which .*; name each system as"):
         command("--scores x both.csv --margin x=0.3")
     assert command("--scores x both.csv#model=old both.csv#model=new --margin x=0.3 --unmatched drop") == 0
 
