@@ -213,6 +213,12 @@ def test_the_baseline_in_a_table_of_both_systems_is_said(demo: Path, capsys: pyt
     with pytest.raises(InputError, match=r"lacks segment q0, which .*; name each system as"):
         command("--scores x both.csv --margin x=0.3")
     assert command("--scores x both.csv#model=old both.csv#model=new --margin x=0.3 --unmatched drop") == 0
+    (demo / "both.csv").write_text(
+        f"id,model,x\n{''.join(f'q{n},{m},{n % 2}' + chr(10) for n in range(9) for m in 'abc')}"
+    )
+    with pytest.raises(InputError) as error:
+        command("--scores x both.csv --margin x=0.3")
+    assert str(error.value.with_flags()).endswith("a, b, c; of one file, name both, as FILE#NAME or FILE#model=NAME")
 
 
 def test_a_configuration_has_margins_and_options_replace_its_keys(

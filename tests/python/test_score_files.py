@@ -218,6 +218,7 @@ def test_other_separators_than_those_of_the_ending_are_named(run: Any, file: str
         separator, "read_csv(FILE, sep=';', decimal=',') and to_csv"
     )
     assert refused.endswith(f"{todo}\n")
+    assert run("doctor", file).refusal() == refused
 
 
 @pytest.mark.parametrize("ids", ["segment", "id", "Question_ID"])

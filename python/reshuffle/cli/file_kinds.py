@@ -46,6 +46,7 @@ from ..data.score_columns import (
     VERDICTS,
     Numbers,
     Table,
+    check_header,
     column_of_runs,
     columns_of_scores,
     has_labels,
@@ -510,6 +511,7 @@ def _texts(path: str) -> Found:
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
     """The table in a file, and its columns by name; none of a file without a header."""
     table = table_of(_source(path))
+    check_header(table)
     return table, dict(zip(table.header, table.columns(table.header), strict=True))
 
 

@@ -35,7 +35,7 @@ MANY = 3
 def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str, in_one: Sequence[str] = ()) -> None:
     """Say which system is the baseline if its file was not chosen: the first of a folder, or of those of a pattern.
 
-    ``in_one``: the systems that a single file may have, if the report has no row that says so.
+    ``in_one``: the systems that a single file may have, if the report has no row of the baseline.
     """
     given = files.systems or next(iter(files.numbers.values()), ())
     if not names or isinstance(given, Mapping) or not given:
@@ -44,7 +44,7 @@ def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str, in_one:
         first = f"first file of {printable(display_name(given[0]))} by name"
     elif len(given) >= MANY and _may_be_a_pattern(given):
         first = f"first of {len(given):,} files by name"
-    elif len(given) == 1 < len(in_one):
+    elif len(given) == 1 and len(in_one) == 2:
         names, first = in_one, f"first system in {printable(display_name(given[0]))}"
         otherwise = "name both for another, as FILE#NAME or FILE#model=NAME"
     else:
