@@ -232,6 +232,10 @@ class InputWarning(_WithFields, UserWarning):
     """
 
 
+class InputNote(InputWarning):
+    """How the input was read, where there may be doubt. The command line does not call it a warning."""
+
+
 class MisreadWarning(InputWarning):
     """The input was probably misread, so that the result would answer another question.
 

@@ -195,9 +195,13 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
     for name, each in sets.items():
         with on_test_set(name):
             if len(each.data.names) != 2:
+                hint = "; of one file, name both, as FILE#NAME or FILE#model=NAME"
                 raise InputError(
-                    f"expected two systems, a baseline and a new one, got {counted(len(each.data.names), 'system')}: "
-                    f"{listed(each.data.names)}"
+                    "expected two systems, a baseline and a new one, got {got}: {names}"
+                    + "{hint}" * (len(each.data.names) > 2),
+                    got=counted(len(each.data.names), "system"),
+                    names=listed(each.data.names),
+                    hint=Argument("", as_flag=hint),
                 )
             if set(each.data.names) != set(names):
                 raise InputError(

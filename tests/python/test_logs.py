@@ -339,7 +339,9 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
     for name in "ab":
         put(f"logs/{name}.json", Path(f"{name}.json").read_text())
     assert run("compare", "--scores", "match", "logs", "--docs", "passage").out == found.out
-    assert "a.json: segments with the same 'passage' (10 in all) are taken as independent" in run(*compared).err
+    told = run(*compared).err
+    assert "a.json: segments with the same 'passage' (10 in all) are taken as independent" in told
+    assert told.endswith(": add --docs passage\n")
     assert "a.json: unknown field 'topic'; known: passage" in run(*compared, "--docs", "topic").refusal()
 
     runs = ("runs", "--scores", "match", "--docs", "docs.tsv#passage", "--format", "csv", "--baseline")
@@ -397,6 +399,12 @@ def test_questions_that_have_other_ids_are_told(run: Any) -> None:
     )
     put("b.json", Path("a.json").read_text().replace("question", "Question"))
     assert "another id" not in run(*words).err
+    # Old samples of lm-eval have no hashes.
+    for name, order in (("a", [0, 1, 2]), ("b", [2, 1, 0])):
+        lines = ({"doc_id": i, "doc": {"q": each}, "filtered_resps": [], "acc": 1.0} for i, each in enumerate(order))
+        put_lines(f"{name}.jsonl", lines)
+    words = ("compare", "--scores", "acc", "a.jsonl", "b.jsonl", "-n", "99")
+    assert "the input of the sample '0' in b.jsonl has another id in a.jsonl" in run(*words).err
 
 
 def test_samples_that_occur_twice_are_told(run: Any) -> None:

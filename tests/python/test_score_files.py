@@ -212,7 +212,13 @@ def test_texts_of_a_model_are_rows_of_a_table(run: Any) -> None:
 def test_other_separators_than_those_of_the_ending_are_named(run: Any, file: str, separator: str) -> None:
     put(file, "".join(f"{separator.join(row)}\n" for row in (["id", "a", "b"], ["s1", "0,5", "1"], ["s2", "1", "0"])))
     said = f"{file}, line 1: expected fields separated by {'commas' if file == 'x.csv' else 'tabs'}, as the ending"
-    assert said in run("compare", "--scores", "x", file).refusal()
+    refused = run("compare", "--scores", "x", file).refusal()
+    assert said in refused
+    todo = {"\t": ": name it .tsv", ",": ": name it .csv"}.get(
+        separator, "read_csv(FILE, sep=';', decimal=',') and to_csv"
+    )
+    assert refused.endswith(f"{todo}\n")
+    assert run("doctor", file).refusal() == refused
 
 
 @pytest.mark.parametrize("ids", ["segment", "id", "Question_ID"])

@@ -177,10 +177,34 @@ def test_rows_of_models_are_no_segments(run: Any) -> None:
     assert said in run("compare", "--scores", "x", "x.csv", "-n", "99").err
 
 
-def test_grades_in_words_are_refused_with_advice(run: Any) -> None:
-    put("a.csv", "id,match\nq1,C\nq2,I\n")
-    said = "a.csv#match, line 2: expected a finite number, got 'C': write right answers as 1 or true, and wrong ones as"
-    assert said in run("compare", "--scores", "match", "a.csv", "a.csv").refusal()
+@pytest.mark.parametrize("words", ["C I", "yes no", "Passed failed", "correct incorrect", "right wrong"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_right_and_wrong_in_words_are_numbers_if_the_column_is_chosen(run: Any, words: str, ending: str) -> None:
+    def write(name: str, *values: object) -> None:
+        rows = [{"id": n, "match": value} for n, value in enumerate(values)]
+        put(f"{name}.csv", "id,match\n" + "".join(f"{n},{value}\n" for n, value in enumerate(values)))
+        put_lines(f"{name}.jsonl", rows)
+
+    right, wrong = words.split()
+    compared = ("compare", "--scores", "match", f"a.{ending}", f"b.{ending}", "-n", "99", "--format", "csv")
+    write("a", right, wrong, right, right)
+    write("b", 1, 0, 0, 1)
+    found = run(*compared)
+    shown = ", ".join(sorted([f"{right!r} as 1", f"{wrong!r} as 0"]))
+    assert found.err == f"reshuffle: a.{ending}#match: words are read as numbers: {shown}\n"
+    assert "b,a,match,0.5,0.75" in found.out
+    write("a", right, wrong, "maybe", right)
+    assert f"a.{ending}#match, line" in run(*compared).refusal()
+    # Beside other numbers, in a table of models and epochs.
+    cells = [(n, at, model) for n in range(9) for at in (1, 2) for model in "xy"]
+    rows = [{"id": n, "epoch": at, "model": model, "passed": (right, wrong)[n * at % 3 // 2]} for n, at, model in cells]
+    put_lines("c.jsonl", rows)
+    put("c.csv", "id,epoch,model,passed\n" + "".join(",".join(map(str, row.values())) + "\n" for row in rows))
+    for metric in ("passed", "pass@1"):
+        found = run("compare", "--scores", metric, f"c.{ending}", "-n", "99", "--format", "csv")
+        assert f"y,x,{metric},0.6666" in found.out
+        assert f"reshuffle: c.{ending}#passed: words are read as numbers: {shown}\n" in found.err
+    assert "mistyped" in run("compare", "--scores", "pased", f"c.{ending}").err
 
 
 def test_labels_and_totals_are_told_from_systems_and_segments(run: Any) -> None:

@@ -269,6 +269,17 @@ def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None
         "reshuffle: warning: ref.trn: the ids name 8 speakers, such as 's0', but utterances are taken as independent "
         "segments, which can make p too small: add --docs speaker\n"
     )
+    # In a table, a column says the same.
+    rows = [(*key, texts["ref"][key], texts["a"][key], texts["b"][key]) for key in texts["ref"]]
+    put("t.csv", "speaker,number,ref,a,b\n" + "".join(",".join(row) + "\n" for row in rows))
+    said = "t.csv: segments with the same 'speaker' (8 in all) are taken as independent"
+    for name, docs, is_said in (
+        ("asr-wer", (), True),
+        ("bleu", (), False),
+        ("asr-wer", ("--docs", "speaker"), False),
+    ):
+        told = run("compare", "t.csv#ref", "t.csv#a", "t.csv#b", "-m", name, "-n", "99", *docs).err
+        assert (said in told) == is_said
     # As in LibriSpeech, speakers with several chapters.
     chapters = "".join(f"a ({speaker}-{chapter}-{i})\n" for speaker in "ab" for chapter in "12" for i in range(3))
     put("chapters.trn", chapters)

@@ -34,9 +34,8 @@ from ..data.formats import (
 )
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
-from ..data.formats.inspect_logs import WORDS
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import GOLD, MODELS, PERHAPS_IDS, names_runs
+from ..data.id_columns import GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
 from ..data.joined_scores import open_log, problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
@@ -44,8 +43,10 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
     TABLES,
+    VERDICTS,
     Numbers,
     Table,
+    check_header,
     column_of_runs,
     columns_of_scores,
     has_labels,
@@ -67,7 +68,7 @@ from ..resampling.counting import MOST_CLASSES
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
 from ..tune.weights import read_named_weights
-from .inputs.folders import files_in, is_folder
+from .inputs.folders import files_by_task, files_in, is_folder, task_of
 from .inputs.sets import read_manifest
 
 # In place of other commands than those of the kind of a file.
@@ -189,6 +190,9 @@ def _folder(path: str) -> Found | None:
         return None
     files = files_in(path)
     holds = f"{counted(len(files), 'file')}: {listed(system_names(files))}"
+    if any(map(task_of, files)):  # beside which others are left out
+        tasks = files_by_task(path)
+        files, holds = [*tasks.values()], f"{counted(len(tasks), 'task')} of lm-eval: {listed(tasks)}"
     if any(Path(file).name == FACTS and _source(file).text().startswith(TITLE) for file in files):
         return Found("folder", holds, (), kind="a paper written by --paper")
     scores = _scores_in_folder(files)
@@ -239,7 +243,7 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
         return None
     file, first = with_scores[0]
     command, shown = first.commands[0], shlex.quote(file)
-    about = f"in {Path(file).name}: {first.contents}"
+    about = f"in {task_of(file) or Path(file).name}: {first.contents}"
     # Files of logs are named by what is in them; a folder that has texts, too, cannot be named for its scores.
     beside_texts = any(each.kind == TEXTS.name for _, each in seen)
     if len(files) == 1 or beside_texts or (first.kind != TABLE.name and "systems" in first.contents):
@@ -424,7 +428,7 @@ def _scores(path: str) -> Found | None:
     has_epochs = name == "inspect" and n_segments < len(cells.values)
     holds += f"; {counted(n_segments, 'segment')}, in several epochs" if has_epochs else ""
     holds += f"; systems {listed(systems)}" if systems and systems != system_names([path]) else ""
-    fields = file.content.header if isinstance(file.content, Samples) else ()
+    fields = _groups(file.content) if isinstance(file.content, Samples) else ()
     holds += f"; for --docs {listed(fields)}" if fields else ""
     key = "METRIC" if unnamed else shlex.quote(metrics[0])
     lacks = bool(np.isnan(cells.values).any())
@@ -437,6 +441,16 @@ def _scores(path: str) -> Found | None:
         several = several.replace("systems", "segments", 1) if compared else several
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return Found(f"{name}: {about}", holds, commands)
+
+
+def _groups(samples: Samples) -> list[str]:
+    """The fields whose values several samples share."""
+    return [name for name in samples.header if _is_shared(samples.values(name))]
+
+
+def _is_shared(values: Sequence[Any]) -> bool:
+    """Whether values may be names of groups: each is that of two segments or more, on average."""
+    return 1 < len({*map(str, values)}) <= len(values) // 2
 
 
 def _are_labels(values: Sequence[Any] | Numbers) -> bool:
@@ -498,6 +512,7 @@ def _texts(path: str) -> Found:
 def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
     """The table in a file, and its columns by name; none of a file without a header."""
     table = table_of(_source(path))
+    check_header(table)
     return table, dict(zip(table.header, table.columns(table.header), strict=True))
 
 
@@ -526,11 +541,7 @@ def _table(path: str) -> Found:
     size, factors, repeated = _size(table, len(next(iter(columns.values())).lines))
     # pandas writes its index without a header.
     with_ids = [name for name in ids if name or len(ids) == 1]
-    groups = [
-        name
-        for name in with_ids
-        if name != table.id_column(()) and 2 * len({*map(str, columns[name].lines)}) <= len(columns[name].lines)
-    ]
+    groups = [name for name in with_ids if name != table.id_column(()) and _is_shared(columns[name].lines)]
     own_ids = [name or "the first column" for name in with_ids if name not in (*groups, *factors)]
     words = [name for name in others if _are_verdicts(columns[name])]
     # Beside times and the like, the words are the scores.
@@ -544,10 +555,8 @@ def _table(path: str) -> Found:
     commands, watch = _of_columns(table, columns, others, words, [*spans] or [*damaged], lacks), []
     if are_scores and not any("macro-f1" in each for each in commands):
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
-        right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -WORDS_OF_ANSWERS[word.lower()])
-        watch.append(
-            f"scores must be numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}"
-        )
+    elif are_scores and len(words) > 1 and not any(name.lower() in GOLD for name in words):
+        commands = [f"{BY_SCORES} METRIC {' '.join(f'FILE#{shlex.quote(name)}' for name in words)}", *commands]
     if not commands and len(others) == 1:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
     elif not commands:
@@ -573,8 +582,9 @@ def _of_columns(
     ``words`` are columns of verdicts among the ``others``.
     """
     own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
+    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines)]
     texts, has_reference = _of_texts(
-        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)]
+        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)], groups
     )
     labels = [each for each in own if _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
@@ -587,20 +597,24 @@ def _of_columns(
         numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers, lacks)
     # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
+    if scores and not has_reference and table.roles().get("system", "").lower() in MODELS:
+        return scores
     return [*texts, *scores] if has_reference and table.format_name != "jsonl" else [*scores, *texts]
 
 
-def _of_texts(names: Sequence[str]) -> tuple[list[str], bool]:
-    """The commands for columns of texts, and whether one is called like a reference."""
+def _of_texts(names: Sequence[str], groups: Sequence[str]) -> tuple[list[str], bool]:
+    """The commands for columns of texts, and whether one is called like a reference. ``groups`` are of segments."""
     if len(names) < 2:
         return [], False
     references = [name for name in names if name.lower() in REFERENCES]
-    systems = [name for name in names if name not in references and name.lower() not in ASKED]
+    systems = [name for name in names if name not in references and name.lower() not in (*ASKED, *PASSAGES)]
     if len(references) != 1 or not systems:
         return [*(COLUMNS if len(names) > 2 else OF_TWO_COLUMNS)], False
     reference, *own = (f"FILE#{shlex.quote(name)}" for name in (*references, *systems))
     other = [] if len(own) > 1 else [own[0].replace("FILE", "OTHER", 1)]
-    return [f"reshuffle compare {' '.join([reference, *own, *other])}", f"reshuffle score {reference} {own[-1]}"], True
+    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
+    compared, scored = [reference, *own, *other, *docs], [reference, own[-1], *docs]
+    return [f"reshuffle compare {' '.join(compared)}", f"reshuffle score {' '.join(scored)}"], True
 
 
 def _size(table: Table, n: int) -> tuple[str, Sequence[str], str]:
@@ -650,7 +664,7 @@ def _distinct(column: Column) -> list[str]:
 
 def _are_verdicts(column: Column) -> bool:
     """Whether a column has the words of two verdicts, such as yes and no."""
-    values = {WORDS_OF_ANSWERS.get(each.lower()) for each in _distinct(column)}
+    values = {VERDICTS.get(each.lower()) for each in _distinct(column)}
     return len(_distinct(column)) == 2 and values == {0.0, 1.0}
 
 
@@ -719,11 +733,6 @@ REFERENCES = ("ref", "refs", "reference", "references")
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
 # More columns of numbers are described together.
 MOST_SPANS = 6
-# What graders write in place of 1 and 0.
-WORDS_OF_ANSWERS = {word.lower(): number for word, number in WORDS.items()} | {
-    "y": 1.0, "correct": 1.0, "right": 1.0, "pass": 1.0, "passed": 1.0,
-    "incorrect": 0.0, "wrong": 0.0, "fail": 0.0, "failed": 0.0,
-}  # fmt: skip
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (

@@ -58,8 +58,13 @@ def _warned() -> Iterator[list[str]]:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", InputWarning)
         yield said
-    messages = (each.message for each in caught)
-    said += dict.fromkeys(str(each.with_flags()) for each in messages if isinstance(each, InputWarning))
+    # What is said of several files is said of the first, as when a command runs.
+    texts: dict[str, str] = {}
+    for each in (one.message for one in caught):
+        if isinstance(each, InputWarning):
+            text = str(each.with_flags())
+            texts.setdefault(text.removeprefix(each.fields.get("file") or ""), text)
+    said += texts.values()
 
 
 def examined(path: str) -> list[Found]:
@@ -87,6 +92,8 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
         return None
     if all(each.kind == TEXTS.name for each in files.values()):
         return _news(_texts_together([*files]), files)
+    if len(files) == 2 and (found_alike := _columns_alike(files)):
+        return _news(found_alike, files)
     commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
@@ -102,8 +109,22 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     watch = [*said.watch, *filter(None, [said.problem])]
     how = "" if said.problem else _matched(files, said.watch)
     gated = [f"{command.replace('compare', 'gate', 1)} --margin MARGIN"] if len(files) == 2 else []
-    offered = [] if said.problem else [command, *gated]
+    have_runs = all(any(each.startswith("reshuffle runs ") for each in one.commands) for one in files.values())
+    systems = "".join(f" --system {shlex.quote(file)}" for file in shown[1:])
+    of_runs = [f"reshuffle runs --scores {shlex.quote(names[0])} --baseline {shlex.quote(shown[0])}{systems}"]
+    offered = [] if said.problem else [command, *gated, *(of_runs if have_runs and len({*names}) == 1 else ())]
     return _news(Found(how, "", offered, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
+
+
+def _columns_alike(files: Mapping[str, Found]) -> Found | None:
+    """Two tables, each with a reference and an output of one system in columns of the same names."""
+    (first, own), (second, other) = ((shlex.quote(file), each.commands[:1]) for file, each in files.items())
+    if not own or " OTHER#" not in own[0] or other != [each.replace(f" {first}#", f" {second}#") for each in own]:
+        return None
+    command = own[0].replace(" OTHER#", f" {second}#")
+    said = tried(command)
+    watch, offered = [*said.watch, *filter(None, [said.problem])], [] if said.problem else [command]
+    return Found("the reference is that of the first", "", offered, kind="outputs of 2 systems", watch=watch)
 
 
 def _news(together: Found, files: Mapping[str, Found]) -> Found:

@@ -92,7 +92,8 @@ def _gate(systems: tuple[str, ...], options: dict[str, Any]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("error", MisreadWarning)
             sets = read_sets(inputs)
-        next(iter(inputs.sets.values())).note_baseline(None, "name both files for another")
+        own = next(iter(sets.values())).data.names
+        next(iter(inputs.sets.values())).note_baseline(None, "name both files for another", own)
         try:
             result = job.report(lambda: gated(sets, chosen, job.resampling(chosen)))
         except InputError as error:

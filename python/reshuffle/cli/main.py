@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..errors import InputError, InputWarning, Option, counted, either, flag, listed
+from ..errors import InputError, InputNote, InputWarning, Option, counted, either, flag, listed
 from .process import BAD_INPUT, leave
 from .root import COMPLETE, ClosedPipeError, cli
 
@@ -29,7 +29,7 @@ def _warnings_as_lines() -> Iterator[None]:
     Of several files with the same problem, the first has a line, and at the end one line names the others.
     """
     shown: set[str] = set()
-    files: dict[str, list[str]] = {}
+    files: dict[tuple[str, str], list[str]] = {}
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
         if not isinstance(message, InputWarning):
@@ -37,10 +37,11 @@ def _warnings_as_lines() -> Iterator[None]:
         elif (text := _with_flags(message)) not in shown:
             shown.add(text)
             file = message.fields.get("file")
-            alike = [] if file is None else files.setdefault(text.removeprefix(file), [])
+            kind = "" if issubclass(category, InputNote) else "warning: "
+            alike = [] if file is None else files.setdefault((kind, text.removeprefix(file)), [])
             alike.append(text if file is None else file)
             if len(alike) == 1:
-                _say(f"reshuffle: warning: {text}")
+                _say(f"reshuffle: {kind}{text}")
 
     with warnings.catch_warnings():
         if not sys.warnoptions:
@@ -49,10 +50,10 @@ def _warnings_as_lines() -> Iterator[None]:
         try:
             yield
         finally:
-            for first, *more in files.values():
+            for (kind, _), (first, *more) in files.items():
                 if more:
                     held = f"what is said of {first} holds for {counted(len(more), 'more file')}: {listed(more)}"
-                    _say(f"reshuffle: warning: {held}")
+                    _say(f"reshuffle: {kind}{held}")
 
 
 def _say(line: str) -> None:

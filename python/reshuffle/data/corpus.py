@@ -24,7 +24,7 @@ from .columns import BY_ID, Table, check_rows, named_columns, segment_list
 from .files import MAX_INPUT, STDIN, display_name, read_bytes, uncompressed
 from .formats.base import Column, Source, number_in
 from .formats.transcripts import speaker_of
-from .id_columns import names_runs
+from .id_columns import names_models
 from .reading import AS_SCORES, PLURALS, check_no_column, label_of, path_is, read_texts, split_name, split_rows
 from .unnamed_ids import with_unnamed_ids
 
@@ -463,7 +463,7 @@ def _candidate_names(file: str, name: str | None, only_name: bool, *, max_input:
     if name is None:
         return file_names
     own, rows = split_rows(name)
-    models = [value for column, value in rows.items() if not names_runs(column)]
+    models = [value for column, value in rows.items() if names_models(column)]
     first = [display_name(each) for each in (*models[:1], own) if each]
     return [*first, *file_names[: int(only_name)], *(f"{file}#{display_name(name)}" for file in file_names)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -81,6 +82,11 @@ def names_runs(header: str) -> str | None:
         if name == each or (name.startswith(each) and NUMBERED.fullmatch(name[len(each) :])):
             return each
     return None
+
+
+def names_models(header: str) -> bool:
+    """Whether the values of a column with this header choose the rows of a system."""
+    return header.lower() in (*MODELS, "system")
 
 
 def are_like_ids(numbers: Any) -> bool:
@@ -210,7 +216,7 @@ def warn_of_passages(
                 file=file,
                 n=len(set(own)),
                 name=quoted(name),
-                documents=Argument("documents", as_flag=f"--docs {file}#{name}"),
+                documents=Argument("documents", as_flag=f"--docs {shlex.quote(name)}"),
             )
             return
 

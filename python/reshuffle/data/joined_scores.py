@@ -25,7 +25,7 @@ from .files import MAX_INPUT, STDIN, display_name
 from .formats import LOGS
 from .formats._samples import Samples
 from .formats.base import Column, Others, Source, recognized
-from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, SEGMENT_IDS, are_numbers_of_rows, names_runs
+from .id_columns import ANSWERS, MODELS, PERHAPS_IDS, SEGMENT_IDS, are_numbers_of_rows, names_models, names_runs
 from .reading import split_name
 from .score_columns import TABLES, Table, column_of_runs, opened
 from .score_tables import ScoreFile, ScoreTable, cells_of, of_system, on_segments, read_scores
@@ -260,7 +260,7 @@ def paths_of_models(path: str, max_input: int) -> list[str]:
     if name is not None or recognized(table.source, LOGS) is not None:
         return []
     system = table.roles().get("system")
-    if system is None or system.lower() not in (*MODELS, "system"):
+    if system is None or not names_models(system):
         return []
     models = table.values(system)
     found = column_of_runs(table, models)[1]
@@ -313,7 +313,7 @@ def problems_in(metric: str, table: Table, log: ScoreFile | None, name: str | No
     if runs or len(numbers) > 1:
         anew = ": if several benchmarks number their problems anew, name them in a column 'benchmark'"
         check_once([*zip(systems, ids, *runs, strict=True)], columns[0], lambda row: shortened(ids[row]), anew)
-    *ones, c = (table.floats(column).tolist() for column in columns)
+    *ones, c = (table.numbers(column, True).tolist() for column in columns)
     n = ones[0] if ones else [1.0] * len(ids)
     found = zip(columns[0].first_lines, systems, ids, n, c, strict=True)
     return ScoreFile(source, table.format_name, in_rows(source, found))

@@ -29,6 +29,7 @@ from .id_columns import (
     are_numbered,
     are_numbers_of_rows,
     has_runs,
+    names_models,
     names_runs,
 )
 
@@ -213,7 +214,7 @@ def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
     while (
         parts
         and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1]))
-        and (found[1].lower() in (*MODELS, "system") or names_runs(found[1]))
+        and (names_models(found[1]) or found[1].lower() in PARTS or names_runs(found[1]))
     ):
         rows = {found[1]: found[2], **rows}
         parts.pop()

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Argument, InputError, flag, listed, quoted, unknown_name, warn
+from ..errors import Argument, InputError, InputNote, flag, listed, quoted, unknown_name, warn
 from ..validate import LARGEST_SCORE, expected_score
 from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_in
@@ -40,14 +40,16 @@ PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
+ENDINGS = {"\t": "name it .tsv", ",": "name it .csv"}
 # The most values of a label, such as right and wrong.
 MAX_LABELS = 2
 # What errors expect in columns of names.
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # What graders and pandas write for right and wrong answers, in lower case.
 TRUTH = {"true": 1.0, "false": 0.0}
-# What others write, which may be texts in other columns: C and I are grades of inspect_ai.
-GRADES = ("c", "i", "correct", "incorrect", "right", "wrong", "yes", "no", "pass", "fail", "passed", "failed")
+# What others write, which are texts unless their column is chosen: C and I are grades of inspect_ai.
+RIGHT, WRONG = "c correct right yes y pass passed".split(), "i incorrect wrong no n fail failed".split()
+VERDICTS = TRUTH | dict.fromkeys(RIGHT, 1.0) | dict.fromkeys(WRONG, 0.0)
 # Numbers that are not written as such: 12.3%, 0,53.
 ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
@@ -76,6 +78,7 @@ class Table(Opened):
             are_systems = len(set(segments)) < len(segments)
         if are_systems and len(names) > 1:
             found["system"] = models
+            found.pop("test_set", None)  # which is one of the benchmarks of a question, and not of those of WMT
         return found
 
     def chosen(
@@ -138,6 +141,13 @@ class Table(Opened):
     def numbers(self, column: Column, may_be_missing: bool) -> Numbers:
         """A column of numbers, with NaN for missing ones if there may be any; else :class:`InputError`."""
         numbers = self.floats(column)
+        others = (column.lines[row] for row in np.flatnonzero(np.isnan(numbers)).tolist())
+        # In a file whose columns have no names, words are texts.
+        if self.format_name in TABLES and not all(map(self.is_missing, others)) and has_verdicts(self, column):
+            numbers = np.array([VERDICTS.get(_verdict(value), math.nan) for value in column.lines])
+            words = {str(value).strip() for value in column.lines if not self.is_missing(value)}
+            shown = listed(sorted(f"{quoted(word)} as {VERDICTS[word.lower()]:.0f}" for word in words))
+            warn("{file}: words are read as numbers: {words}", InputNote, file=column.name, words=shown)
         for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST_SCORE)).tolist():
             value = column.lines[row]
             is_missing = self.is_missing(value)
@@ -147,7 +157,7 @@ class Table(Opened):
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
                 problem += ": write decimals with a point"
-            if str(value).strip().lower() in GRADES:
+            if _verdict(value) in VERDICTS:
                 problem += ": write right answers as 1 or true, and wrong ones as 0 or false"
             elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
@@ -231,9 +241,12 @@ def check_header(table: Table) -> None:
     """
     shown = listed(table.header)
     own = SEPARATORS.get(table.format_name)
-    if own and len(table.header) == 1 and re.search(r"[;,\t]\S", shown.replace(own, " ")):
+    other = re.search(r"[;,\t]\S", shown.replace(own, " ")) if own and len(table.header) == 1 else None
+    if other:
         between = "tabs" if own == "\t" else "commas"
-        table.source.fail(f"expected fields separated by {between}, as the ending of the file says, got {shown}", 1)
+        expected = f"expected fields separated by {between}, as the ending of the file says, got {shown}"
+        by_pandas = "write it anew, in pandas by read_csv(FILE, sep=';', decimal=',') and to_csv"
+        table.source.fail(f"{expected}: {ENDINGS.get(other[0][0], by_pandas)}", 1)
     if not table.header or not all(map(NUMBER.fullmatch, table.header)):
         return
     if any("." in each for each in table.header):
@@ -246,15 +259,20 @@ def check_header(table: Table) -> None:
 def columns_of_scores(table: Table, names: Sequence[str]) -> list[str]:
     """Those of the columns or keys that have numbers, or true and false; none if they cannot be read.
 
-    Those with two values, such as whether an answer is right, come first.
+    Those of right and wrong answers come first, then those that are called like scores.
     """
     try:
         columns = table.columns(names)
     except InputError:  # of another line
         return []
-    values = {name: table.floats(column) for name, column in zip(names, columns, strict=True)}
-    found = [name for name, own in values.items() if not np.isnan(own).all()]
-    return sorted(found, key=lambda name: len({*values[name].tolist()}) > MAX_LABELS)
+    floats = {name: table.floats(column) for name, column in zip(names, columns, strict=True)}
+    values = {name: {*own[~np.isnan(own)].tolist()} for name, own in floats.items()}
+
+    def is_later(name: str) -> tuple[bool, bool]:
+        are_answers = 0 in values[name] and len(values[name]) <= MAX_LABELS
+        return not are_answers, name.lower() not in ROLES["score"]
+
+    return sorted(filter(values.get, values), key=is_later)
 
 
 def roles_of(
@@ -337,9 +355,19 @@ def has_flags(table: Table, column: Column) -> bool:
     return all(str(value).strip().lower() in TRUTH or table.is_missing(value) for value in column.lines)
 
 
+def has_verdicts(table: Table, column: Column) -> bool:
+    """Whether a column has only words for right and wrong answers, or nothing."""
+    words = {_verdict(value) for value in column.lines if not table.is_missing(value)}
+    return bool(words) and words <= VERDICTS.keys()
+
+
 def has_labels(table: Table, column: Column) -> bool:
     """Whether a column has at most two values, such as right and wrong."""
     return len({*table.floats(column).tolist()}) <= MAX_LABELS
+
+
+def _verdict(value: object) -> str:
+    return str(value).strip().lower()
 
 
 def _score_in(text: str) -> float:

@@ -9,7 +9,18 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..errors import InputError, InputWarning, MisreadWarning, listed, nearest, quoted, shortened, unknown_name, warn
+from ..errors import (
+    Argument,
+    InputError,
+    InputWarning,
+    MisreadWarning,
+    listed,
+    nearest,
+    quoted,
+    shortened,
+    unknown_name,
+    warn,
+)
 from ..types import InputFormat, Missing
 from ..validate import check_name
 from .files import MAX_INPUT, display_name
@@ -17,7 +28,7 @@ from .formats.base import Column, choose
 from .formats.comet import KEYS
 from .formats.jsonl import has_key
 from .formats.table import ROLES
-from .id_columns import warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
+from .id_columns import names_models, names_runs, warn_of_ids, warn_of_lost, warn_of_runs, warn_of_transposed
 from .score_columns import (
     SEGMENT,
     SYSTEM,
@@ -240,8 +251,9 @@ def _long(
         wanted["metric"], name = name or metric, None
     if name is None:
         taken = {roles[role] for role in ("system", "segment", *wanted)}
-        left = [key for key in table.header if key not in taken]
-        left = columns_of_scores(table.beginning, left) or left
+        left = [key for key in table.header if key not in taken and (key == metric or not names_runs(key))]
+        # Words for right and wrong are scores if their column is chosen.
+        left = [metric] if metric in left else columns_of_scores(table.beginning, left) or left
         key = _score_key(left, roles, metric)
         name = choose(table.source, "column", None, left) if key is None else key
         _check_meant(table, name, metric, left)
@@ -311,10 +323,12 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
         )
     if not counts.all():
         i, j = divmod(int(np.flatnonzero(counts == 0)[0]), len(ids))
-        place, having = segments.name.rpartition("#")[0], names[system[segment == j].min()]
-        raise InputError(
-            f"{place}: system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
-        )
+        (place, _, key), having = systems.name.rpartition("#"), names[system[segment == j].min()]
+        problem = f"system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
+        hint = "; name each system as {file}#{key}=NAME, and {unmatched} leaves out what some lack"
+        hint = hint if names_models(key) else ""
+        unmatched = Argument("unmatched", ("drop",))
+        raise InputError("{file}: {problem}" + hint, file=place, problem=problem, key=key, unmatched=unmatched)
     warn_of_lost(table.source.name, counts.reshape(len(names), -1), "runs")
     found = _table(dict(zip(names, means.reshape(len(names), -1), strict=True)), ids)
     order = segment[system == 0]

@@ -32,18 +32,24 @@ BESIDE_TEXTS = "'reshuffle compare' and 'reshuffle gate' take a manifest (--mani
 MANY = 3
 
 
-def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str) -> None:
-    """Say which system is the baseline if its file was not chosen: the first of a folder, or of those of a pattern."""
+def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str, in_one: Sequence[str] = ()) -> None:
+    """Say which system is the baseline if its file was not chosen: the first of a folder, or of those of a pattern.
+
+    ``in_one``: the systems that a single file may have, if the report has no row of the baseline.
+    """
     given = files.systems or next(iter(files.numbers.values()), ())
     if not names or isinstance(given, Mapping) or not given:
         return
     if is_folder(given[0]):
-        first = f"first file of {printable(display_name(given[0]))}"
+        first = f"first file of {printable(display_name(given[0]))} by name"
     elif len(given) >= MANY and _may_be_a_pattern(given):
-        first = f"first of {len(given):,} files"
+        first = f"first of {len(given):,} files by name"
+    elif len(given) == 1 and len(in_one) == 2:
+        names, first = in_one, f"first system in {printable(display_name(given[0]))}"
+        otherwise = "name both for another, as FILE#NAME or FILE#model=NAME"
     else:
         return
-    click.echo(f"reshuffle: the baseline is {printable(names[0])}, the {first} by name: {otherwise}", err=True)
+    click.echo(f"reshuffle: the baseline is {printable(names[0])}, the {first}: {otherwise}", err=True)
 
 
 def _may_be_a_pattern(paths: Sequence[str]) -> bool:
@@ -118,6 +124,12 @@ def _of_systems(given: OfSystems, others: Sequence[str], max_input: int, several
     """The files of systems. ``others`` are the files of references, parses, documents and strata."""
     if isinstance(given, Mapping):
         return given
+    for folder, _, name in (path.partition("#") for path in given if not path_is(path)):
+        if name and is_folder(folder):
+            raise InputError(
+                f"{display_name(folder)} is a folder: write only the folders after --scores {name}, or name their "
+                f"files, as FILE#{name}"
+            )
     found = {path: files_in(path) for path in given if is_folder(path)}
     files = tuple(file for path in given for file in found.get(path, (path,)))
     for folder, own in found.items():
@@ -159,6 +171,12 @@ def files_in(folder: str, of: str = "system") -> list[str]:
     return own
 
 
+def task_of(file: str) -> str:
+    """The task of samples of lm-eval in a file with the harness's own name, else nothing."""
+    found = SAMPLES.fullmatch(Path(file).name)
+    return found[1] if found else ""
+
+
 def files_by_task(folder: str) -> dict[str, str]:
     """The files in a folder by test set: by the task of samples of lm-eval, beside which others are left out, else by
     name without ending.
@@ -166,12 +184,10 @@ def files_by_task(folder: str) -> dict[str, str]:
     :class:`InputError` for two files of a test set.
     """
     files = files_in(folder, "test set")
-    samples = [file for file in files if SAMPLES.fullmatch(Path(file).name)]
+    samples = [*filter(task_of, files)]
     found: dict[str, str] = {}
     for file in samples or files:
-        name = Path(file).name
-        of_task = SAMPLES.fullmatch(name)
-        task = Path(uncompressed(name)).stem if of_task is None else of_task[1]
+        task = task_of(file) or Path(uncompressed(Path(file).name)).stem
         if task in found:
             raise InputError(
                 f"{display_name(found[task])} and {display_name(file)} are both of {display_name(task)}: move one of "

@@ -32,6 +32,7 @@ def files_from_options(given: GivenRuns, options: dict[str, Any]) -> RunFiles:
     if not given.baseline_name:
         raise InputError("--baseline-name: expected a name, got an empty one")
     if not given.baseline:
+        _check_models(found.scores, found.max_input)
         name = next(iter(found.scores), None)
         raise InputError(
             "no baseline: add --baseline FILE FILE ..., the outputs of the baseline's runs"

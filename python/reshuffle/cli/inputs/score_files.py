@@ -14,8 +14,8 @@ from ...data.corpus import system_names
 from ...data.file_names import BY_POSITION, few, same_names
 from ...data.files import display_name
 from ...data.formats.base import Column, Others, Source
-from ...data.id_columns import QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
-from ...data.joined_scores import LEAVES_OUT, NUMBER, join, open_log, problems_in, segment_order
+from ...data.id_columns import PARTS, QUESTIONS, TOTALS, are_numbers_of_rows, warn_of_passages, warn_of_repeated
+from ...data.joined_scores import LEAVES_OUT, NUMBER, PASSED, join, open_log, problems_in, segment_order
 from ...data.reading import split_name, split_path
 from ...data.retrieval import check_no_run, scores_of_run
 from ...data.score_columns import Table, columns_of_scores, opened
@@ -111,10 +111,19 @@ def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
         if text != sample.asked and sample.asked and sample.asked in earlier:
             warn(
                 f"the input of the sample {quoted(sample.segment)} in {log.source.name} has another id in {file}, so "
-                "rows may be matched wrongly: inspect_ai numbers samples without ids after it has shuffled them",
+                "rows may be matched wrongly: samples without ids of their own are numbered after they were shuffled",
                 MisreadWarning,
             )
             return
+
+
+def _check_parts(paths: Iterable[str]) -> None:
+    """Warn of rows that are chosen from several benchmarks, whose questions may have the same numbers."""
+    chosen = [{name: value for name, value in split_path(path)[2].items() if name.lower() in PARTS} for path in paths]
+    first, *others = [each for each in chosen if each] or [{}]
+    if other := next((each for each in others if each != first), None):
+        shown = [",".join(f"{name}={value}" for name, value in each.items()) for each in (first, other)]
+        warn(f"{listed(shown)} are rows of other questions, but are matched: choose the same of each", MisreadWarning)
 
 
 def _tell_of_means(file: str, log: ScoreFile | None) -> None:
@@ -234,6 +243,8 @@ class ScoreFiles:
             metric: ordered_files(of_metric("scores", metric), own, self.systems, self.files.by_position)
             for metric, own in self.files.scores.items()
         }
+        for own in files.values():
+            _check_parts(own)
         tables, logs, left = self._read(
             {(metric, i): file for metric, own in files.items() for i, file in enumerate(own)}
         )
@@ -445,6 +456,8 @@ def _name_in_log(log: ScoreFile, metric: str) -> str | None:
     """
     if metric in log.names:
         return metric
+    if metric in PASSED and "pass@1" in log.names:  # of a problem, the mean of its samples
+        return "pass@1"
     if UNNAMED_SCORE in log.names:
         return None
     own = log.names[0] if len(log.names) == 1 else "NAME"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +17,7 @@ from ...data.file_names import check_order
 from ...data.files import STDIN, display_name, read_bytes
 from ...data.formats import format_of, usual_metric
 from ...data.formats.base import Column, check_not_saved
-from ...data.id_columns import warn_of_repeated
+from ...data.id_columns import PASSAGES, warn_of_passages, warn_of_repeated
 from ...data.reading import PLURALS, Opened, are_same_groups, is_log, read_columns, read_groups, split_name, split_path
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
@@ -131,10 +131,12 @@ class Input:
         if self.files.source is not None and not any(m.reads_sources for m in self.metrics):
             raise InputError("--source is for reports of compare with texts, and for sari: leave it out")
 
-    def note_baseline(self, name: str | None, otherwise: str = "--baseline chooses another") -> None:
+    def note_baseline(
+        self, name: str | None, otherwise: str = "--baseline chooses another", in_one: Sequence[str] = ()
+    ) -> None:
         """Without a name, the first system is the baseline: say so if that may not have been chosen."""
         if name is None and self.given is not None:
-            note_baseline(self.given, self.names, otherwise)
+            note_baseline(self.given, self.names, otherwise, in_one)
 
     def system(self, name: str | None) -> str | None:
         """The name of a system, from its name or its file."""
@@ -205,6 +207,10 @@ class Input:
             warn_of_repeated(keyed.name, keyed.keys)
             if len(self.systems) > 1 and any(isinstance(m, NativeMetric) and m.by_speaker for m in metrics):
                 _warn_of_speakers(keyed)
+                file, _, rows = split_path(files.references[0])
+                if not {each.lower() for each in _columns_of(files, file)}.isdisjoint(PASSAGES):
+                    table = replace(Opened.read(file, files.input_format, files.max_input), rows=rows)
+                    warn_of_passages(table.source.name, table.header, table.values, table.ids())
         scores = self._scores(keyed, "the texts")
         every, ids = [*metrics, *self._given(scores)], (corpus.documents, corpus.strata)
         return TestSet(corpus.references, corpus.systems, every, *ids, source=corpus.source)
@@ -384,7 +390,7 @@ def _with_speakers(files: SetFiles) -> SetFiles:
     if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
         raise InputError(
             "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
-            "speaker of each segment",
+            "speaker of each segment, as a column of a table: {documents} FILE#{speaker}",
             documents=Argument("documents"),
             speaker=SPEAKER,
             file=display_name(reference),

@@ -113,7 +113,9 @@ def lm_eval(source: Source) -> Samples:
         names = {name: name if has_one_filter else f"{name},{_filter(each)}" for name in _metrics(each)}
         scores = {full: each[name] for name, full in names.items()}
         fields = each["doc"] if isinstance(each.get("doc"), dict) else {}
-        found.append(Sample(system, _document(source, each, line), scores, line, fields=fields))
+        # Releases before 0.4.3 have no hash, which tells documents with the same number apart.
+        asked = "" if "doc_hash" in each else json.dumps(fields)
+        found.append(Sample(system, _document(source, each, line), scores, line, fields=fields, asked=asked))
     return _Numeric(source, found, are_complete=has_one_filter)
 
 
