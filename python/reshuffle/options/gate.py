@@ -116,8 +116,9 @@ class Gated(Options):
         Kind("float, str, or mapping of str to these"),
         Reads(Margin.from_text, ONLY, "bleu=0.5, bleu=0.1sd or bleu=1%"),
     ] = field(default=None, converter=margins)
-    """How much worse NEW may be: points (bleu=0.8), standard deviations of BASE's segments (bleu=0.1sd) or percent of
-    its score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no default.
+    """How much worse NEW may be, as in bleu=0.8 (points). Or in standard deviations of BASE's segments (bleu=0.1sd) or
+    percent of its score (bleu=1%); MARGIN alone for the only metric, SET/METRIC=MARGIN for one test set. There is no
+    default.
 
     For example ``{'bleu': 0.8, 'chrf': '1%'}``. Choose margins before you see results. The standard deviation is that
     of segment scores, or for other metrics that of the segments' contributions by the delta method, times the number of
@@ -185,7 +186,7 @@ class GatedFiles(SetFiles):
     """The files of a test set of a gate."""
 
     references: References = ()
-    """The references; --refs takes all files up to the next option."""
+    """One or several references of each segment; --refs takes all files up to the next option."""
     scores: ScoreFiles = field(factory=dict)
     """Segment scores (COMET, right or wrong, lm-eval ...): a file of BASE and one of NEW or, for several test sets, a
     folder each with files of the same names. They may be results of lm-eval, inspect_ai or trec_eval.

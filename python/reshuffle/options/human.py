@@ -10,7 +10,7 @@ from attrs import field, frozen
 from ..errors import Argument, InputError
 from .comparisons import Watched
 from .declare import Excludes, Flag, Kind, Options
-from .groups import SYSTEM_OR_FILE, names
+from .groups import Baseline, names
 from .inputs import IdsOfDocuments, IdsOfStrata, Inputs
 
 
@@ -29,7 +29,7 @@ class Labelling(Options):
     """
     raters: Literal["fixed", "random"] = "fixed"
     """Whose labels are meant: those of these raters (fixed), or of all raters like them (random)."""
-    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
+    baseline: Baseline = None
     """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems, and rank them."""

@@ -291,7 +291,7 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
         default=(2000,), converter=whole_numbers, kw_only=False
     )
-    """n, the numbers of segments."""
+    """Segments in a simulated test set (n)."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
     alternative: types.Alternative | str = field(default="two-sided", kw_only=True)
     """The alternative hypothesis."""
@@ -562,7 +562,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     runs: Annotated[tuple[int, ...] | None, Ge(1)] = field(
         default=None, converter=optional(whole_numbers), kw_only=True
     )
-    """n, the runs of each configuration. By default 3, 5 and 10; with data, half of them."""
+    """Runs of each configuration (n). By default 3, 5 and 10; with data, half of them."""
     run_sd: Annotated[tuple[float, ...], Ge(0), Flag(metavar="VALUE")] = field(
         default=(0.0, 0.5, 1.0), converter=numbers, kw_only=True
     )
@@ -583,7 +583,7 @@ class Exchange(StudyInputs, Replicates, Simulated, Sized, Inputs):
     They are the same for simulated scores.
     """
     sizes: Sizes = field(default=None, converter=optional(whole_numbers), kw_only=True)
-    """S, the segments in a simulated test set. By default 200; with data, all."""
+    """Segments in a simulated test set (S). By default 200; with data, all."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
 
 
