@@ -31,6 +31,8 @@ MATHEMATICAL = {**PLAIN, "parse_math": True}
 NO_MATH = "\N{NO-BREAK SPACE}"
 
 MAX_LINES = 3
+# Labels of axes have more lines in narrow panels, because broken words are hard to read there.
+LABEL_LINES = 9
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
 LETTER = 0.48
 

@@ -14,7 +14,7 @@ from ...results import PairedDifference
 from ..captions import MOST_NUMBERED, MOST_RANKED
 from ..cells import rank_cell
 from .intervals import SLACK, Key, draw_key, mark, set_limits, whisker
-from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
+from .labels import LABEL, LABEL_LINES, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
@@ -152,4 +152,4 @@ class RankingFigure(RowFigure):
     def _label(self, width: int) -> str:
         metric = self.view.metric
         what = ", ".join(filter(None, (self.view.scored, self.view.interval_name())))
-        return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)
+        return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width, LABEL_LINES)
