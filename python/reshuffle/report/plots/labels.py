@@ -93,11 +93,11 @@ def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
     big-ensemble
     """
     text = printable(text)
-    lines = _filled([part for word in WORD.findall(text) for part in _filled(word, width)], width)
+    lines = filled([part for word in WORD.findall(text) for part in filled(word, width)], width)
     if len(lines) > most:
-        lines = _filled(text, width)
+        lines = filled(text, width)
     if len(lines) > most:
-        lines = [*lines[: most - 1], f"{_filled(lines[most - 1], width - 2)[0]}…"]
+        lines = [*lines[: most - 1], f"{filled(lines[most - 1], width - 2)[0]}…"]
     return "\n".join(line.strip() for line in lines)
 
 
@@ -105,7 +105,7 @@ def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
 WORD = re.compile(r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better))+[\s_/:;|-]*|[\s_/:;|-]+")
 
 
-def _filled(pieces: Iterable[str], width: int) -> list[str]:
+def filled(pieces: Iterable[str], width: int) -> list[str]:
     """Fill lines of ``width`` columns with the pieces."""
     lines = [""]
     for piece in pieces:
