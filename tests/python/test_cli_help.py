@@ -118,7 +118,7 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     ]  # fmt: skip
     assert_told("explain", {names: run("explain", *shlex.split(names)).out for names in asked})
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
-    for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect".split(";"):
+    for name in "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect;type-M error".split(";"):
         assert run("explain", name).code == 0, name
     for written, name in {"--test": "test", "-n": "n-resamples", "-m": "metrics", "--metric": "metrics"}.items():
         headings = re.findall(r"^(\S+): (\w+)", run("explain", written).out, re.MULTILINE)
