@@ -163,7 +163,7 @@ class HistogramFigure(StudyFigure[ScoredRuns], RowFigure):
             ax.plot([mean, mean], [base, base - room], color=INK, linewidth=0.9, linestyle=(0, (3, 1.5)), zorder=5)
         _spread(ax, bins.tolist())
         what = wrapped(f"{self.records[0].metric} of the runs; dashed: mean", self.rows.label_width(ax))
-        ax.set_xlabel(f"{what}\nhighest bar: {self._named(highest)}", **PLAIN)
+        ax.set_xlabel(f"{what}\nhighest bar: {self._named(highest)}", **LABEL)
 
     def _named(self, highest: float) -> str:
         """What the highest bar stands for: a number of runs, or a share if systems have different numbers."""
