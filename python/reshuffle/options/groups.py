@@ -31,11 +31,7 @@ SYSTEM_OR_FILE = "its name or file"
 Baseline = Annotated[
     str | None,
     Flag(metavar="NAME", note=SYSTEM_OR_FILE),
-    Excludes(
-        ("all_pairs",),
-        "all pairs include those with the baseline, so leave it out; 'reshuffle plot RESULT forest --baseline NAME' "
-        "draws its differences",
-    ),
+    Excludes(("all_pairs",), "all pairs include those with the baseline, so leave it out"),
 ]
 
 
