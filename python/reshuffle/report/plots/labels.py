@@ -101,8 +101,10 @@ def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-# A word with the spaces and punctuation after it. "95% CI" and "→ better" are words, so that no line ends inside them.
-WORD = re.compile(r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better))+[\s_/:;|-]*|[\s_/:;|-]+")
+# A word with the spaces and punctuation after it. "95% CI", "→ better" and "± s_sel" are words: no line ends inside them.
+WORD = re.compile(
+    r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better)|(?<=±) (?=s_)|(?<=± s)_)+[\s_/:;|-]*|[\s_/:;|-]+"
+)
 
 
 def filled(pieces: Iterable[str], width: int) -> list[str]:
