@@ -101,7 +101,7 @@ def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-# A word with the spaces and punctuation after it. "95% CI", "→ better" and "± s_sel" are words: no line ends inside them.
+# A word with the spaces and punctuation after it. No line ends inside "95% CI", "→ better" or "± s_sel".
 WORD = re.compile(
     r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better)|(?<=±) (?=s_)|(?<=± s)_)+[\s_/:;|-]*|[\s_/:;|-]+"
 )
