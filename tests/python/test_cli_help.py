@@ -120,7 +120,7 @@ def test_words_commands_and_options_are_explained(run: Any) -> None:
     assert_told("explain", {names: run("explain", *shlex.split(names)).out for names in asked})
     assert run("explain", "P value").out == run("explain", "*").out == run("explain", "p-value").out
     names = "caveats;notes;standard error;brevity penalty;BP;kink;exit codes;design effect;eff;in the smaller tail;H0"
-    for name in names.split(";"):
+    for name in (*names.split(";"), "type-M error", "type-S error"):
         assert run("explain", name).code == 0, name
     for written, name in {"--test": "test", "-n": "n-resamples", "-m": "metrics", "--metric": "metrics"}.items():
         headings = re.findall(r"^(\S+): (\w+)", run("explain", written).out, re.MULTILINE)

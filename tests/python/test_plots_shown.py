@@ -469,6 +469,21 @@ def test_narrow_panels_have_no_columns_of_numbers() -> None:
     assert all(ax.get_xlabel().replace("\n", " ").endswith("95% CI (→ better)") for ax in figure.axes)
 
 
+def test_labels_of_narrow_panels_have_whole_words() -> None:
+    labels = [" ".join(ax.get_xlabel().split()) for ax in panels(of_three_metrics(16, True), "densities", width=2.0)]
+    assert labels == [f"m{index} on bootstrap draws (→ better); filled: 95% CI" for index in range(3)]
+
+
+def test_the_label_of_a_narrow_matrix_is_in_the_figure() -> None:
+    comparison = compared(tuple(f"a system with a long name {index}" for index in range(22)))
+    figure = figure_of("matrix", {"": (comparison, "rating")}, width=3.3)
+    drawn(figure.axes[0])
+    (ax,) = figure.axes
+    box = ax.xaxis.label.get_window_extent()
+    assert ax.get_xlabel()
+    assert (box.x0 >= 0, box.x1 <= figure.bbox.x1) == (True, True)
+
+
 def test_panels_have_the_order_of_the_first_metric_and_one_key_with_their_kinds_of_markers() -> None:
     scores = {name: [index + 1.0, index + 2.0, 3.0] * 9 for index, name in enumerate("abcd")}
     metrics = [SegmentScores("m", scores), SegmentScores("errors", scores, higher_is_better=False)]

@@ -12,6 +12,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from known import known
 from reshuffle import SegmentScores, compare_runs, read_html, read_json
@@ -365,6 +366,13 @@ def test_runs_are_points_with_their_deviations_and_observed_differences_have_ran
     observed = [each for each in made().observed if each.metric == "BLEU"]
     assert [np.asarray(line.get_ydata()).tolist() for line in thick] == [[each.low, each.high] for each in observed]
     assert [text.get_text() for text in ax.texts] == ["30%", "15%", "10%"]
+
+
+@pytest.mark.parametrize(("inches", "lines"), [(9.0, 2), (2.4, 5)])
+def test_the_label_of_runs_has_as_many_lines_as_it_needs(inches: float, lines: int) -> None:
+    ax = made().plot.runs(metric="BLEU", ax=Figure(figsize=(inches, 3)).subplots())
+    said = r"BLEU of each run ± $s_\mathrm{sel}$ line: mean, band: ± $s_\mathrm{test}$, ●: median run"
+    assert (ax.get_xlabel().count("\n") + 1, " ".join(ax.get_xlabel().split())) == (lines, said)
 
 
 def test_an_end_that_is_zero_but_for_rounding_needs_no_decimals() -> None:

@@ -80,7 +80,7 @@ def _has_what_is_advised(name: str, advice: str, own: Collection[str]) -> bool:
     >>> [_has_what_is_advised("--method", "use --test, or --exchange", [own]) for own in ("--test", "--exchange")]
     [True, False]
     """
-    if not own or advice.startswith("use 'reshuffle"):
+    if not own or advice.startswith(("use 'reshuffle", "'reshuffle compare'")):
         return True
     if advice.startswith(_AFTER_REF):
         return "reference" in own

@@ -18,6 +18,8 @@ from .root import COMPLETE, ClosedPipeError, cli
 
 # More options are not listed for an unknown one.
 MOST_OPTIONS = 8
+BEFORE_A_COMMAND = "a command comes first, as in 'reshuffle compare REF SYS SYS'"
+OF_SACREBLEU = "; 'python -m reshuffle.compat.sacrebleu' takes the arguments of sacreBLEU"
 # The columns of a terminal that does not know them.
 NO_WIDTH = 80
 
@@ -122,6 +124,8 @@ def _unknown(error: click.NoSuchOption) -> str:
         return f"'{group}' has no option {error.option_name}: a command comes first, {commands}"
     params = [] if error.ctx is None else [param for param in error.ctx.command.params if param.expose_value]
     own = [param.opts[0] for param in params if param.opts[0][:1] == "-"]
+    if not meant and error.ctx is not None and error.ctx.parent is None:
+        meant = f": {BEFORE_A_COMMAND}{OF_SACREBLEU if error.option_name in ('-t', '-l', '--test-set') else ''}"
     if error.option_name in ("-v", "-V", "--version"):
         meant = ": the version is shown by 'reshuffle --version'"
     elif not meant and 1 < len(own) <= MOST_OPTIONS:

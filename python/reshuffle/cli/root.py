@@ -13,7 +13,7 @@ import click
 
 from .. import __version__
 from ..errors import InputError, quoted, shortened
-from .habits import command_advice, without_options_of_outputs
+from .habits import command_advice, habits, without_options_of_outputs
 from .help import HelpGroup
 from .params import COMMAND_LINE
 from .process import check_room, single_threaded_blas
@@ -84,6 +84,8 @@ class Commands(HelpGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
+            if (advice := habits("program").get(name.lower())) is not None:
+                raise InputError(f"there is no command {quoted(name)}: {advice}")
             if Path(name).exists() or "." in name:
                 words = shlex.join(without_options_of_outputs(args))
                 words = words if len(words) <= MAX_WORDS_SHOWN else "REF SYS SYS..."

@@ -56,7 +56,7 @@ class ScoredTable(Table):
         roles = self.roles(self.options.columns, without_ids=True)
         # A file whose header has no known name may be something else, unless its extension says that it is a table.
         if not roles and (not self.header or format_of(self.source.file) not in TABLES):
-            known = listed(sorted({name for each in ROLES.values() for name in each}))
+            known = listed(first for first, *_ in ROLES.values())
             problem = "expected a header with columns such as {known}, got {names}: name the columns with {columns}"
             columns = Argument("columns", {"system": "NAME", "score": "NAME"})
             self.source.fail(problem, 1, known=known, names=listed(self.header) or "none", columns=columns)

@@ -12,8 +12,8 @@ from .. import types
 from ..errors import Argument, InputError
 from ..validate import DEFAULT_SEED, check_n_resamples
 from .choices import AR, INTERVALS_WITH_OPTIONS, TESTS_WITH_OPTIONS, Simultaneous, WithMargin, read
-from .declare import Check, Excludes, Flag, Kind, Options, Several
-from .groups import PYTHON, SYSTEM_OR_FILE, Alpha, Alternative, Computed, ConfidenceLevel, Progress, Threads, Working
+from .declare import Check, Flag, Kind, Options, Several
+from .groups import PYTHON, Alpha, Alternative, Baseline, Computed, ConfidenceLevel, Progress, Threads, Working
 from .inputs import AnyMetrics, IdsOfDocuments, IdsOfStrata, OutputTexts
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Test(Options):
 class Pairs(Test):
     """Which pairs are compared, and in which direction."""
 
-    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
+    baseline: Baseline = None
     """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems."""

@@ -186,7 +186,7 @@ class GatedFiles(SetFiles):
     """The files of a test set of a gate."""
 
     references: References = ()
-    """The references; --refs takes all files up to the next option."""
+    """One or several references of each segment; --refs takes all files up to the next option."""
     scores: ScoreFiles = field(factory=dict)
     """Segment scores (COMET, right or wrong, lm-eval ...): a file of BASE and one of NEW. For several test sets: two
     folders with files of the same names. Results of lm-eval, inspect_ai or trec_eval can be read, too.

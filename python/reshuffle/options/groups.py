@@ -13,7 +13,7 @@ from typing_extensions import Doc
 from .. import types
 from ..execution import check_workers
 from ..validate import DEFAULT_SEED, MAX_SEED, MAX_THREADS, check_path, chosen_seed
-from .declare import WORKERS, Check, Flag, Kind, Options, several
+from .declare import WORKERS, Check, Excludes, Flag, Kind, Options, several
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +27,12 @@ PYTHON = Flag(shown=False)
 ONLY = ""
 # Notes on how values are written on the command line.
 SYSTEM_OR_FILE = "its name or file"
+
+Baseline = Annotated[
+    str | None,
+    Flag(metavar="NAME", note=SYSTEM_OR_FILE),
+    Excludes(("all_pairs",), "all pairs include those with the baseline, so leave it out"),
+]
 
 
 def names(value: str | Sequence[str] | None) -> tuple[str, ...]:

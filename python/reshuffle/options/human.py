@@ -10,7 +10,7 @@ from attrs import field, frozen
 from ..errors import Argument, InputError
 from .comparisons import Watched
 from .declare import Excludes, Flag, Kind, Options
-from .groups import SYSTEM_OR_FILE, names
+from .groups import Baseline, names
 from .inputs import IdsOfDocuments, IdsOfStrata, Inputs
 
 
@@ -29,7 +29,7 @@ class Labelling(Options):
     """
     raters: Literal["fixed", "random"] = "fixed"
     """Raters are fixed (only these count) or random (a sample of raters like them)."""
-    baseline: Annotated[str | None, Flag(metavar="NAME", note=SYSTEM_OR_FILE), Excludes(("all_pairs",))] = None
+    baseline: Baseline = None
     """The system to compare with. By default the first."""
     all_pairs: bool = False
     """Compare every pair of systems, and rank them."""

@@ -20,9 +20,7 @@ class Lists(Options):
     nbest: Annotated[tuple[File, ...], Flag(metavar="NBEST", greedy=("--nbest",))] = ()
     """Files of k-best lists. Several files are lists of the same sentences, which are joined."""
     references: References = ()
-    """The references. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
-    references of each segment.
-    """
+    """One or several references of each sentence. --ref FILE adds one; --refs takes all files up to the next option."""
     first_id: int = 0
     """The id that lists give to the first sentence. By default 0."""
 

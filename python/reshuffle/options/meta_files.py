@@ -21,9 +21,7 @@ class ScoredOutputs(Measured):
     TITLE: ClassVar[str] = "Input"
 
     references: References = ()
-    """The references. --ref FILE adds one; --refs takes all files up to the next option. Several files are several
-    references of each segment.
-    """
+    """One or several references of each segment. --ref FILE adds one; --refs takes all files up to the next option."""
     systems: Annotated[OfSystems, Flag(metavar="DIR|FILE", greedy=("--systems",))] = ()
     """Output files, or folders with one for each system. Those that no one judged are left out."""
     metric_scores: Annotated[Mapping[str, File], PYTHON] = field(factory=dict)

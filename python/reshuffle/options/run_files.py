@@ -32,7 +32,7 @@ class RunFiles(Reading, Files):
     """The files of systems with several runs each. Without references, those of one of the ``scores`` or ``counts``."""
 
     references: References = ()
-    """The references. Several files are several references of each segment."""
+    """One or several references of each segment, a file for each."""
     systems: Annotated[Mapping[str, tuple[File, ...]], PYTHON] = field(factory=dict)
     """The outputs of each system's runs."""
     baseline: Annotated[str, PYTHON] = ""

@@ -291,7 +291,7 @@ class ParametricPower(StudyOptions, Replicates, Simulated, Model):
     sizes: Annotated[tuple[int, ...], Ge(2), Flag(("--sizes", "--size"))] = field(
         default=(2000,), converter=whole_numbers, kw_only=False
     )
-    """n, the numbers of segments."""
+    """Segments in a simulated test set (n)."""
     alphas: LevelList = field(default=(0.05,), converter=numbers, kw_only=True)
     alternative: types.Alternative | str = field(default="two-sided", kw_only=True)
     """The alternative hypothesis."""

@@ -216,6 +216,16 @@ def decimals_in_column(decimals: int, differences: Iterable[float]) -> int:
     return max([decimals_apart(decimals, max(sizes, default=0.0)), *enough])
 
 
+def score_cell(value: float, decimals: int) -> str:
+    """A score; one that is rounded to 0, such as a mean rating of -7e-17, has no sign.
+
+    >>> score_cell(-1.25, 1), score_cell(-7e-17, 3)
+    ('-1.2', '0.000')
+    """
+    shown = f"{value:.{decimals}f}"
+    return shown if float(shown) else shown.lstrip("-")
+
+
 def signed(value: float, decimals: int) -> str:
     """A difference with its sign.
 

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from ..errors import counted
 from ..results import Comparison, SetComparison, UsedMetric
-from .cells import Table, under
+from .cells import Table, score_cell, under
 from .layout import FEW, Layout, by_name
 from .margins import is_significant
 from .systems import bold_rows, bold_systems, margin_in_title, sorted_systems
@@ -60,6 +60,9 @@ def _column(comparison: Comparison, metric: UsedMetric, layout: Layout) -> dict[
     # Spaces keep the scores in line with each other.
     width = max(map(len, marks.values()), default=0)
     return {
-        score.system: (f"{score.score:.{decimals}f}{marks.get(score.system, ''):<{width}}", score.system in bold)
+        score.system: (
+            f"{score_cell(score.score, decimals)}{marks.get(score.system, ''):<{width}}",
+            score.system in bold,
+        )
         for score in under(metric.name, comparison.scores)
     }

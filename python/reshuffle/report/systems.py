@@ -17,6 +17,7 @@ from .cells import (
     pvalue_cell,
     random_replicates,
     rank_cell,
+    score_cell,
     signed,
     under,
 )
@@ -166,7 +167,7 @@ def _columns(comparison: Comparison, metric: UsedMetric, layout: Layout, complet
     decimals, n_metrics = layout.decimals(comparison, metric.name), len(comparison.metrics)
     ranks, numbered = _ranks(comparison, metric), comparison.lacks_scores(metric.name)
     pairs = {} if comparison.baseline is None else {p.system: p for p in under(metric.name, comparison.comparisons)}
-    columns: list[Column] = [(metric.name, lambda system: f"{scores[system].score:.{decimals}f}")]
+    columns: list[Column] = [(metric.name, lambda system: score_cell(scores[system].score, decimals))]
     # Without ranks and differences there is room for the intervals of several metrics.
     for level in interval_header(comparison) if complete or not (ranks or pairs) else ():
         columns.append((level, lambda system: "".join(interval_cells(scores[system].confidence_interval, decimals))))

@@ -9,7 +9,7 @@ from ..errors import counted
 from ..grouping import grouped
 from ..results import Comparison, DocumentScore, PairedDifference, SystemScore, UsedMetric
 from .captions import symbols
-from .cells import Table, under
+from .cells import Table, score_cell, under
 from .conclusions import detectable_sentence
 from .layout import Layout
 from .margins import is_significant
@@ -210,7 +210,7 @@ def document_tables(comparison: Comparison, layout: Layout, every: bool = False)
         of_system = {score.system: score for score in scores}
         for score in map(of_system.__getitem__, sorted_systems(comparison)):
             counts = [f"{score.details[name]:,.0f}" for name in details]
-            table.add([document, score.system, f"{score.n_segments:,}", f"{score.score:.{decimals}f}", *counts])
+            table.add([document, score.system, f"{score.n_segments:,}", score_cell(score.score, decimals), *counts])
 
     for document, scores in by_document.items():
         add(document, scores)

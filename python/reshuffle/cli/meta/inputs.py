@@ -171,7 +171,7 @@ class MetaInput:
                 "{scores}: these scores are those of people ({own}): {advice}",
                 scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
                 own=quoted(own),
-                advice=f"write FILE#{left[0]}" if left else "name another file",
+                advice=f"write FILE#{left[0]}" if left else "name another column, as in FILE#NAME, or another file",
             )
         return file.table(own, file.options.higher_is_better)
 

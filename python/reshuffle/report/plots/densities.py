@@ -15,7 +15,7 @@ from ...lazy import lazy
 from ...results import Histogram, SystemScore
 from ..nulls import of_values, unit_of_scores
 from .intervals import set_limits
-from .labels import LABEL, PLAIN, columns, printable, wrapped
+from .labels import LABEL, LABEL_LINES, PLAIN, columns, printable, wrapped
 from .look import INK, MUTED
 from .rows import RowFigure, Rows
 from .view import View
@@ -102,9 +102,9 @@ class Densities(RowFigure):
         better = f"({'→' if self.view.metric.higher_is_better else '←'} better)"
         what, filled = f"{self.view.scored} on bootstrap draws {better}", f"filled: {interval}"
         if not interval:
-            return wrapped(what, width)
-        line = f"{what}; {filled}"
-        return printable(line) if columns(printable(line)) <= width else f"{wrapped(f'{what};', width)}\n{filled}"
+            return wrapped(what, width, LABEL_LINES)
+        line = printable(f"{what}; {filled}")
+        return line if columns(line) <= width else f"{wrapped(f'{what};', width, LABEL_LINES)}\n{filled}"
 
 
 def smoothed(draws: Histogram, step: float | None = None) -> Curve:

@@ -10,7 +10,7 @@ from ...lazy import lazy
 from ...results import PairedDifference
 from ..captions import MOST_NUMBERED
 from .intervals import SLACK, Key, draw_key, inner_limits, mark, set_limits, whisker
-from .labels import LABEL, LETTER, columns, text_size, wrapped
+from .labels import LABEL, LABEL_LINES, LETTER, columns, text_size, wrapped
 from .look import INK
 from .rows import Column, RowFigure, Rows, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
@@ -19,8 +19,6 @@ from .view import View
 FURNITURE = 0.72
 # The width of an arrow and the spaces beside it, in average letters, and the most of an axis for it and its value.
 BESIDE_ARROW, MOST_ROOM = 3, 0.4
-# The lines of the label of a narrow panel.
-MOST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -129,4 +127,4 @@ class Forest(RowFigure):
         what += " (→ better)" if metric.higher_is_better else " (← better)"
         what += ", dashed: margin" if self.view.limits else ""
         what += ", arrow: off the axis" if self.inner else ""
-        return wrapped(what, width, MOST_LINES)
+        return wrapped(what, width, LABEL_LINES)

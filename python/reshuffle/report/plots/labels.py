@@ -31,6 +31,8 @@ MATHEMATICAL = {**PLAIN, "parse_math": True}
 NO_MATH = "\N{NO-BREAK SPACE}"
 
 MAX_LINES = 3
+# Labels of axes have more lines in narrow panels, because broken words are hard to read there.
+LABEL_LINES = 9
 # The width of an average letter or a digit, as a fraction of the font size. It is the unit of `columns`.
 LETTER = 0.48
 
@@ -91,19 +93,21 @@ def wrapped(text: str, width: int, most: int = MAX_LINES) -> str:
     big-ensemble
     """
     text = printable(text)
-    lines = _filled([part for word in WORD.findall(text) for part in _filled(word, width)], width)
+    lines = filled([part for word in WORD.findall(text) for part in filled(word, width)], width)
     if len(lines) > most:
-        lines = _filled(text, width)
+        lines = filled(text, width)
     if len(lines) > most:
-        lines = [*lines[: most - 1], f"{_filled(lines[most - 1], width - 2)[0]}…"]
+        lines = [*lines[: most - 1], f"{filled(lines[most - 1], width - 2)[0]}…"]
     return "\n".join(line.strip() for line in lines)
 
 
-# A word with the spaces and punctuation after it. "95% CI" and "→ better" are words, so that no line ends inside them.
-WORD = re.compile(r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better))+[\s_/:;|-]*|[\s_/:;|-]+")
+# A word with the spaces and punctuation after it. No line ends inside "95% CI", "→ better" or "± s_sel".
+WORD = re.compile(
+    r"(?:[^\s_/:;|-]|(?<=\d%) (?=CI\b)|(?<=[→←]) (?=better)|(?<=±) (?=s_)|(?<=± s)_)+[\s_/:;|-]*|[\s_/:;|-]+"
+)
 
 
-def _filled(pieces: Iterable[str], width: int) -> list[str]:
+def filled(pieces: Iterable[str], width: int) -> list[str]:
     """Fill lines of ``width`` columns with the pieces."""
     lines = [""]
     for piece in pieces:

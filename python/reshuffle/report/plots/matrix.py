@@ -19,7 +19,7 @@ from ...errors import ALL_PAIRS, InputError, quoted
 from ...lazy import lazy
 from ..cells import short_pvalue
 from ..wording import number
-from .labels import LABEL, mathematical, text_size, wrapped
+from .labels import LABEL, LABEL_LINES, mathematical, text_size, wrapped
 from .look import FONT_SIZE, INK, MUTED
 from .rows import RowFigure, Rows
 from .view import View
@@ -125,7 +125,13 @@ class PvalueMatrix(RowFigure):
             ax.add_artist(Fitting(texts, k))
         self._draw_legend(ax, shades)
         if self.label:
-            ax.set_xlabel(wrapped(self.label, self.rows.label_width(ax)), **LABEL)
+            width = self.rows.label_width(ax, numbers=self._numbers_width)
+            ax.set_xlabel(wrapped(self.label, width, LABEL_LINES), **LABEL)
+
+    @property
+    def _numbers_width(self) -> float:
+        """The width of the numbers between names and cells, in points."""
+        return (0.5 * len(str(len(self.names))) + 1) * text_size()
 
     def _number(self, ax: Axes) -> None:
         """Number the rows between the names and the cells, and the columns on the diagonal."""
@@ -133,8 +139,8 @@ class PvalueMatrix(RowFigure):
         digits = len(str(len(centres)))
         size = text_size()
         # In digits, which are about half as wide as the size: the width of a cell.
-        room = self.rows.axes_width(ax, 0.0) / len(centres) / (0.5 * size)
-        ax.tick_params(axis="y", pad=(0.5 * digits + 1) * size)
+        room = self.rows.axes_width(ax, self._numbers_width) / len(centres) / (0.5 * size)
+        ax.tick_params(axis="y", pad=self._numbers_width)
         for i, y in enumerate(centres, start=1):
             ax.annotate(
                 f"{i}", (0, y), (-0.4 * size, 0), ("axes fraction", "data"), "offset points",

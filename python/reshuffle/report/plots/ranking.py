@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 from ...lazy import lazy
 from ...results import PairedDifference
 from ..captions import MOST_NUMBERED, MOST_RANKED
-from ..cells import rank_cell
+from ..cells import rank_cell, score_cell
 from .intervals import SLACK, Key, draw_key, mark, set_limits, whisker
-from .labels import LABEL, PLAIN, columns, printable, text_size, wrapped
+from .labels import LABEL, LABEL_LINES, PLAIN, columns, printable, text_size, wrapped
 from .look import FONT_SIZE, INK
 from .rows import HEADER, Column, RowFigure, Rows, beside, columns_beside, has_room_beside, width_beside, width_of
 from .view import View
@@ -109,7 +109,7 @@ class RankingFigure(RowFigure):
         """The scores; in panels beside each other, which have no differences, with stars."""
         view, header = self.view, printable(self.view.metric.name)
         stars = {s for s, pair in self._against.items() if view.beside > 1 and view.is_significant(pair)}
-        cells = [(f"{view.scores[s].score:.{view.decimals}f}", "*" if s in stars else "") for s in view.rows]
+        cells = [(score_cell(view.scores[s].score, view.decimals), "*" if s in stars else "") for s in view.rows]
         return Column(header if view.beside == 1 and columns(header) <= MAX_HEADER else "score", cells)
 
     def _shared_columns(self) -> list[Column]:
@@ -152,4 +152,4 @@ class RankingFigure(RowFigure):
     def _label(self, width: int) -> str:
         metric = self.view.metric
         what = ", ".join(filter(None, (self.view.scored, self.view.interval_name())))
-        return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width)
+        return wrapped(f"{what} ({'→' if metric.higher_is_better else '←'} better)", width, LABEL_LINES)

@@ -100,9 +100,13 @@ class Rows:
         edges = self.edges
         return [float(centre) for centre in (edges[:-1] + edges[1:]) / 2]
 
-    def label_width(self, ax: Axes, right: float = 0.0) -> int:
-        """How many average letters fit a line below the axes, if text beside the axes takes ``right`` points."""
+    def label_width(self, ax: Axes, right: float = 0.0, numbers: float = 0.0) -> int:
+        """How many average letters fit a line below the axes.
+
+        In points: ``right`` is the width of text beside the axes, and ``numbers`` that between names and axes.
+        """
         width, left = self._width_and_left(ax)
+        left += numbers
         is_own = isinstance(ax.figure, PaperFigure)
         letter = LETTER * (FONT_SIZE if is_own else text_size() * _relative_width())
         # Two letters less than the estimate: releases of matplotlib set text in slightly different widths.

@@ -17,7 +17,7 @@ from ..plots.look import FAINT
 from ..wording import joined, number, percent
 from .base import StudyReport
 from .figures import Axes, ColumnFigure, Figure, key, label, looks, point
-from .power import ERROR_SYMBOLS, power_table
+from .power import ERROR_SYMBOLS, power_table, symbols
 from .shared import as_percent, constant, in_common, in_percent, of_keys, of_name, unit_of
 
 
@@ -40,8 +40,7 @@ def tables(study: StudyResult[DesignPlan]) -> Iterator[Table]:
         pairs = {f"{rate.system} − {rate.baseline}" for rate in rates}
         shown = [*(pairs if len(pairs) == 1 else ()), in_common(rates, "size")]
         table = power_table(rates, ", ".join(["Simulated power in %", *filter(None, shown)]))
-        unit = unit_of(study)
-        yield table.explained(f"n: {unit}s of a simulated test set; ±: half the width of the 95% interval.")
+        yield table.explained(symbols(study, rates))
     yield _errors(study)
 
 

@@ -99,13 +99,9 @@ class Figure:
         known = (*self.by, *self.among)
         for field in given:
             if field not in known:
-                options = f": it has {listed(known)}" if known else ""
-                raise InputError(
-                    "the figure {name} has no option {option}{options}",
-                    name=name,
-                    option=Argument(field),
-                    options=options,
-                )
+                has = f": it has {listed(f'{{{each}}}' for each in known)}" if known else ""
+                options = {each: Argument(each) for each in (*known, field)}
+                raise InputError(f"the figure {name} has no option {{{field}}}{has}", **options)
         records = list(self.records(study))
         if not records:
             needed = f"needs {self.needs}" if self.needs else f"shows the table {self.table}"

@@ -31,16 +31,17 @@ def tables(study: StudyResult) -> Iterator[Table]:
     """For each model and pair, the power, and the errors of significant differences."""
     for _, rates in of_keys(study.tables["power"], "model", "system", "baseline"):
         shown = power_title(rates)
-        yield power_table(rates, f"Power in %: {shown}").explained(symbols(rates))
+        yield power_table(rates, f"Power in %: {shown}").explained(symbols(study, rates))
         if any(rate.type_m is not None for rate in rates):
             yield error_table(rates, f"Significant differences: {shown}").explained(ERROR_SYMBOLS)
 
 
-def symbols(rates: Sequence[PowerRate]) -> str:
+def symbols(study: StudyResult, rates: Sequence[PowerRate]) -> str:
     """What the symbols of :func:`power_table` mean."""
     mixed = any(rate.effect is not None for rate in rates)
     eta = "η: from 0 (no difference) to 0.5 (the real pair); " if mixed else ""
-    return f"{eta}Δ: true difference; ±: half the width of the interval."
+    n = f"n: {unit_of(study)}s in a simulated test set"
+    return f"{n}; {eta}Δ: true difference; ±: half the width of the 95% interval."
 
 
 ERROR_SYMBOLS = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...lazy import lazy
 from ...results.studies import ObservedDifference
-from ..plots.labels import MATHEMATICAL, PLAIN, printable, wrapped
+from ..plots.labels import LABEL, PLAIN, filled, printable, wrapped
 from ..plots.look import BETTER, COLUMN, FAINT, INK, MUTED
 from ..plots.rows import RowFigure, Rows
 from ..plots.ticks import Ticks
@@ -82,10 +82,12 @@ class RunsFigure(StudyFigure[ScoredRuns], RowFigure):
             if at:
                 ax.axhline(float(edges[at]), color=FAINT, linewidth=0.5, zorder=1)
         _spread(ax, ends)
-        what = wrapped(f"{self.records[0].metric} of each run ± s_sel", self.rows.label_width(ax))
-        band = ", band: ± s_test" if any(each.scores.s_test is not None for each in self.records) else ""
-        filled = ", ●: median run" if any(len(each.scores.runs) > 1 for each in self.records) else ""
-        ax.set_xlabel(_with_indices(f"{what}\nline: mean{band}{filled}"), **MATHEMATICAL)
+        width = self.rows.label_width(ax)
+        what = wrapped(f"{self.records[0].metric} of each run ± s_sel", width)
+        band = [", band: ± s_test"] if any(each.scores.s_test is not None for each in self.records) else []
+        median = [", ●: median run"] if any(len(each.scores.runs) > 1 for each in self.records) else []
+        parts = filled(["line: mean", *band, *median], width)
+        ax.set_xlabel(_with_indices("\n".join([what, *parts]).replace("\n, ", ",\n")), **{**LABEL, "parse_math": True})
 
     def _draw_system(self, ax: Axes, each: ScoredRuns, top: float, bottom: float) -> None:
         scores, n, s_sel = each.scores, len(each.scores.runs), _drawn(each.scores.s_sel)
@@ -161,7 +163,7 @@ class HistogramFigure(StudyFigure[ScoredRuns], RowFigure):
             ax.plot([mean, mean], [base, base - room], color=INK, linewidth=0.9, linestyle=(0, (3, 1.5)), zorder=5)
         _spread(ax, bins.tolist())
         what = wrapped(f"{self.records[0].metric} of the runs; dashed: mean", self.rows.label_width(ax))
-        ax.set_xlabel(f"{what}\nhighest bar: {self._named(highest)}", **PLAIN)
+        ax.set_xlabel(f"{what}\nhighest bar: {self._named(highest)}", **LABEL)
 
     def _named(self, highest: float) -> str:
         """What the highest bar stands for: a number of runs, or a share if systems have different numbers."""

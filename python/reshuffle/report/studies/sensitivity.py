@@ -35,7 +35,7 @@ def tables(study: StudyResult) -> Iterator[Table]:
     yield first.explained(DIFFERENCES)
     for system, baseline in pairs:
         rates = of_name(study.tables["power"], system=system, baseline=baseline)
-        yield power_table(rates, f"Power in %: {power_title(rates)}").explained(symbols(rates))
+        yield power_table(rates, f"Power in %: {power_title(rates)}").explained(symbols(study, rates))
     contrasts = [each for each in study.tables["contrasts"] if each.effect]
     if contrasts:
         paired = "Differences in power: on the same simulated test sets, in percentage points."
