@@ -33,8 +33,7 @@ from ..data.formats import (
     usual_metric,
 )
 from ..data.formats._samples import Samples
-from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
-from ..data.formats.inspect_logs import WORDS
+from ..data.formats.base import GRADES, MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import GOLD, MODELS, PERHAPS_IDS, names_runs
 from ..data.joined_scores import open_log, problems_in
@@ -543,7 +542,7 @@ def _table(path: str) -> Found:
     commands, watch = _of_columns(table, columns, others, words, [*spans] or [*damaged], lacks), []
     if are_scores and not any("macro-f1" in each for each in commands):
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
-        right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -WORDS_OF_ANSWERS[word.lower()])
+        right, wrong_word = sorted(_distinct(columns[words[0]]), key=lambda word: -GRADES[word.lower()])
         watch.append(f"scores are numbers: write 1 for {quoted(right)} in {words[0]}, and 0 for {quoted(wrong_word)}")
     if not commands and len(others) == 1:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
@@ -647,7 +646,7 @@ def _distinct(column: Column) -> list[str]:
 
 def _are_verdicts(column: Column) -> bool:
     """Whether a column has the words of two verdicts, such as yes and no."""
-    values = {WORDS_OF_ANSWERS.get(each.lower()) for each in _distinct(column)}
+    values = {GRADES.get(each.lower()) for each in _distinct(column)}
     return len(_distinct(column)) == 2 and values == {0.0, 1.0}
 
 
@@ -716,11 +715,6 @@ REFERENCES = ("ref", "refs", "reference", "references")
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
 # More columns of numbers are described together.
 MOST_SPANS = 6
-# What graders write in place of 1 and 0.
-WORDS_OF_ANSWERS = {word.lower(): number for word, number in WORDS.items()} | {
-    "y": 1.0, "correct": 1.0, "right": 1.0, "pass": 1.0, "passed": 1.0,
-    "incorrect": 0.0, "wrong": 0.0, "fail": 0.0, "failed": 0.0,
-}  # fmt: skip
 # So many files show what a folder holds.
 FIRST_FILES = 3
 KINDS: Sequence[Kind] = (

@@ -21,7 +21,7 @@ from ..errors import Argument, InputError, flag, listed, quoted, unknown_name, w
 from ..validate import LARGEST_SCORE, expected_score
 from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_in
-from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
+from .formats.base import GRADES, MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
@@ -46,8 +46,6 @@ MAX_LABELS = 2
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # What graders and pandas write for right and wrong answers, in lower case.
 TRUTH = {"true": 1.0, "false": 0.0}
-# What others write, which may be texts in other columns: C and I are grades of inspect_ai.
-GRADES = ("c", "i", "correct", "incorrect", "right", "wrong", "yes", "no", "pass", "fail", "passed", "failed")
 # Numbers that are not written as such: 12.3%, 0,53.
 ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
