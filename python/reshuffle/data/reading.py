@@ -138,7 +138,8 @@ class Opened:
         ``systems`` are those of the rows, if there are several. An id occurs once in each epoch, or with samples in
         rows without their numbers nearly always equally often.
         """
-        if len({*ids}) == len(ids):
+        named_parts = [name for name in self.header if name.lower() in PARTS]
+        if not named_parts or len({*ids}) == len(ids):
             return ids
         models = systems or [""] * len(ids)
         # Columns that are not as long as the ids are those of a table of which rows were chosen.
@@ -146,10 +147,10 @@ class Opened:
         within = [models, *(own for name, own in runs.items() if has_runs(name, own, zip(models, ids, strict=True)))]
         if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
             return ids
-        each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
+        each = [[*map(str, self.values(name))] for name in named_parts]
         each = [parts for parts in each if len(parts) == len(ids) and parts != ids]
         found = [ids]
-        for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
+        for parts in [*each, *([["/".join(row) for row in zip(*each, strict=True)]] if len(each) > 1 else [])]:
             named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]
             times = [*Counter(zip(*within, named, strict=True)).values()]
             if times.count(max(times)) >= MOST * len(times):
