@@ -33,7 +33,7 @@ from ..data.formats import (
     usual_metric,
 )
 from ..data.formats._samples import Samples
-from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
+from ..data.formats.base import GRADES, MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
 from ..data.id_columns import GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
 from ..data.joined_scores import open_log, problems_in
@@ -43,7 +43,6 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
     TABLES,
-    VERDICTS,
     Numbers,
     Table,
     check_header,
@@ -664,7 +663,7 @@ def _distinct(column: Column) -> list[str]:
 
 def _are_verdicts(column: Column) -> bool:
     """Whether a column has the words of two verdicts, such as yes and no."""
-    values = {VERDICTS.get(each.lower()) for each in _distinct(column)}
+    values = {GRADES.get(each.lower()) for each in _distinct(column)}
     return len(_distinct(column)) == 2 and values == {0.0, 1.0}
 
 

@@ -183,6 +183,8 @@ def in_one_spelling(ids: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     >>> in_one_spelling([["MMLU/7"], ["mmlu/8", "mmlu/7"]]), in_one_spelling([["a", "A"], ["a"]])
     ([['MMLU/7'], ['mmlu/8', 'MMLU/7']], [['a', 'A'], ['a']])
     """
+    if len({*map(frozenset, ids)}) < 2:
+        return [*ids]
     plain = [[*map(_plain, own)] for own in ids]
     if any(len({*one}) != len({*own}) for one, own in zip(plain, ids, strict=True)):
         return [*ids]

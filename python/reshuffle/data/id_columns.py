@@ -141,7 +141,7 @@ def are_numbered(ids: Iterable[str]) -> bool:
     return len({part and part[1] for part in parts}) == 1 and None not in parts
 
 
-def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
+def are_runs(values: Sequence[str], cells: Iterable[tuple[Any, str]]) -> bool:
     """Whether values may be names of runs: short, and each has the same questions within a system.
 
     ``cells`` has the system and the question of each row.
@@ -159,9 +159,10 @@ def are_runs(values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
     return all(first.setdefault(system, own) == own for (system, _), own in by_run.items())
 
 
-def has_runs(header: str, values: Sequence[str], cells: Sequence[tuple[Any, str]]) -> bool:
+def has_runs(header: str, values: Sequence[Any], cells: Iterable[tuple[Any, str]]) -> bool:
     """Whether a column numbers runs by its name, or answers by its values, too: see :func:`are_runs`."""
-    return names_runs(header) in RUNS or (names_runs(header) is not None and are_runs(values, cells))
+    kind = names_runs(header)
+    return kind in RUNS or (kind is not None and are_runs([*map(str, values)], cells))
 
 
 def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
@@ -189,14 +190,17 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
         )
 
 
-def warn_of_lost(file: str, times: Iterable[Any], runs: str) -> None:
+def warn_of_lost(file: str, times: Any, runs: str) -> None:
     """Warn if some scores of a system are means over fewer runs or epochs than the others.
 
     ``times`` has for each system how often it answered each segment.
     """
-    are_fewer = [each < most for own in times for most in [max(own)] for each in own]
-    if any(are_fewer):
-        warn(f"{file}: {sum(are_fewer):,} of {len(are_fewer):,} scores are means over fewer {runs} than the others")
+    import numpy as np  # as above
+
+    often = np.asarray(times)
+    n = int((often < often.max(axis=1, initial=0, keepdims=True)).sum())
+    if n:
+        warn(f"{file}: {n:,} of {often.size:,} scores are means over fewer {runs} than the others")
 
 
 def warn_of_passages(
@@ -228,20 +232,23 @@ def warn_of_transposed(where: str, n_systems: int, n_segments: int, each: str, a
         warn(f"{where}: each {each} is taken as a system: {n_systems:,} systems with {n}; {advice}", MisreadWarning)
 
 
-def warn_of_runs(file: str, name: str, values: Sequence[Any]) -> bool:
-    """Warn if a column numbers runs in a table without ids, and return whether it does.
+def warn_of_runs(file: str, names: Iterable[str], values: Callable[[str], Sequence[Any]]) -> list[str]:
+    """Warn of the columns, among these, that number runs in a table without ids; and return which they are.
 
-    Its name says so, and its values occur equally often.
+    Their names say so, and their values occur equally often.
     """
-    times = Counter(map(str, values))
-    if name.lower() not in RUNS or not 1 < len(times) <= len(values) // 2 or len({*times.values()}) > 1:
-        return False
-    warn(
-        f"{file}: {quoted(name)} numbers runs of the same segments, but the segments have no ids, so rows are "
-        f"taken as independent: add a column 'id', or choose a run, as in '{file}#{name}={values[0]}'",
-        MisreadWarning,
-    )
-    return True
+    found = []
+    for name in (name for name in names if name.lower() in RUNS):
+        own = values(name)
+        times = Counter(map(str, own))
+        if 1 < len(times) <= len(own) // 2 and len({*times.values()}) == 1:
+            warn(
+                f"{file}: {quoted(name)} numbers runs of the same segments, but the segments have no ids, so "
+                f"rows are taken as independent: add a column 'id', or choose a run, as in '{file}#{name}={own[0]}'",
+                MisreadWarning,
+            )
+            found.append(name)
+    return found
 
 
 def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequence[str]], str]) -> None:

@@ -45,6 +45,8 @@ class Opened:
     format_name: str
     rows: Mapping[str, str] = field(default_factory=dict)
     """Columns, and their values in the rows that are read: by default all."""
+    # What has been read of columns with ids.
+    _ids: dict[str, list[str] | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def read(cls, file: str, input_format: InputFormat | str | None, max_input: int) -> Opened:
@@ -101,19 +103,21 @@ class Opened:
         In a table with a row for each model and question, and perhaps run, the ids are those of the questions.
         """
         lower = {name.lower(): name for name in reversed(self.header)}
-        models = next((self.values(lower[each]) for each in MODELS if each in lower), ())
+        models = [*map(str, next((self.values(lower[each]) for each in MODELS if each in lower), ()))]
         for name in (lower[each] for each in PERHAPS_IDS if each in lower):
             values = self.values(name)
             if not {*map(type, values)} <= {str, int}:
                 continue
             ids = self.with_parts([str(value).strip() for value in values], models)
-            of = [*map(str, models)] or [""] * len(ids)
+            if are_ids(ids):
+                return name, ids
+            none = [""] * len(ids)
             run = next((each for each in self.header if names_runs(each) and each != name), "")
             runs = [*map(str, self.values(run))] if run else []
-            if not models and not (len(runs) == len(ids) and has_runs(run, runs, [*zip(of, ids, strict=True)])):
+            if not models and not (len(runs) == len(ids) and has_runs(run, runs, zip(none, ids, strict=True))):
                 runs = []
-            n_pairs = len({*zip(of, runs or [""] * len(ids), ids, strict=False)})
-            if are_ids(ids) or (n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)])):
+            n_pairs = len({*zip(models or none, runs or none, ids, strict=False)})
+            if n_pairs == len(ids) and are_ids([*dict.fromkeys(ids)]):
                 return name, ids
         return None, []
 
@@ -124,8 +128,10 @@ class Opened:
             return None
         if name.lower() in PERHAPS_IDS:
             return self._perhaps_ids[1]
-        ids = [str(value).strip() for value in self.values(name)]
-        return self.with_parts(ids) if ids and all(ids) else None
+        if name not in self._ids:
+            ids = [str(value).strip() for value in self.values(name)]
+            self._ids[name] = self.with_parts(ids) if ids and all(ids) else None
+        return self._ids[name]
 
     def with_parts(self, ids: list[str], systems: Sequence[str] = ()) -> list[str]:
         """The ids of the rows; if they are numbers that begin anew in each benchmark, together with its name.
@@ -133,17 +139,19 @@ class Opened:
         ``systems`` are those of the rows, if there are several. An id occurs once in each epoch, or with samples in
         rows without their numbers nearly always equally often.
         """
+        named_parts = [name for name in self.header if name.lower() in PARTS]
+        if not named_parts or len({*ids}) == len(ids):
+            return ids
         models = systems or [""] * len(ids)
         # Columns that are not as long as the ids are those of a table of which rows were chosen.
         runs = {name: own for name in self.header if names_runs(name) and len(own := self.values(name)) == len(ids)}
-        cells = [*zip(models, ids, strict=True)]
-        within = [models, *(own for name, own in runs.items() if has_runs(name, [*map(str, own)], cells))]
+        within = [models, *(own for name, own in runs.items() if has_runs(name, own, zip(models, ids, strict=True)))]
         if len({*zip(*within, ids, strict=True)}) == len(ids) or not are_numbered(ids):
             return ids
-        each = [[*map(str, self.values(name))] for name in self.header if name.lower() in PARTS]
+        each = [[*map(str, self.values(name))] for name in named_parts]
         each = [parts for parts in each if len(parts) == len(ids) and parts != ids]
         found = [ids]
-        for parts in [*each, ["/".join(row) for row in zip(*each, strict=True)] or ids]:
+        for parts in [*each, *([["/".join(row) for row in zip(*each, strict=True)]] if len(each) > 1 else [])]:
             named = [f"{own}/{number}" for own, number in zip(parts, ids, strict=True)]
             times = [*Counter(zip(*within, named, strict=True)).values()]
             if times.count(max(times)) >= MOST * len(times):

@@ -21,7 +21,7 @@ from ..errors import Argument, InputError, InputNote, flag, listed, quoted, unkn
 from ..validate import LARGEST_SCORE, expected_score
 from .files import MAX_INPUT, display_name
 from .formats import INPUT_FORMATS, format_in
-from .formats.base import MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
+from .formats.base import GRADES, MISSING_WORDS, Column, Names, Source, is_score, number_in, shown_json
 from .formats.comet import is_printed
 from .formats.named import is_named
 from .formats.table import ROLES
@@ -47,9 +47,6 @@ MAX_LABELS = 2
 SYSTEM, SEGMENT = "the name of a system", "the id of a segment"
 # What graders and pandas write for right and wrong answers, in lower case.
 TRUTH = {"true": 1.0, "false": 0.0}
-# What others write, which are texts unless their column is chosen: C and I are grades of inspect_ai.
-RIGHT, WRONG = "c correct right yes y pass passed".split(), "i incorrect wrong no n fail failed".split()
-VERDICTS = TRUTH | dict.fromkeys(RIGHT, 1.0) | dict.fromkeys(WRONG, 0.0)
 # Numbers that are not written as such: 12.3%, 0,53.
 ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
@@ -144,9 +141,9 @@ class Table(Opened):
         others = (column.lines[row] for row in np.flatnonzero(np.isnan(numbers)).tolist())
         # In a file whose columns have no names, words are texts.
         if self.format_name in TABLES and not all(map(self.is_missing, others)) and has_verdicts(self, column):
-            numbers = np.array([VERDICTS.get(_verdict(value), math.nan) for value in column.lines])
+            numbers = np.array([GRADES.get(_verdict(value), math.nan) for value in column.lines])
             words = {str(value).strip() for value in column.lines if not self.is_missing(value)}
-            shown = listed(sorted(f"{quoted(word)} as {VERDICTS[word.lower()]:.0f}" for word in words))
+            shown = listed(sorted(f"{quoted(word)} as {GRADES[word.lower()]:g}" for word in words))
             warn("{file}: words are read as numbers: {words}", InputNote, file=column.name, words=shown)
         for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST_SCORE)).tolist():
             value = column.lines[row]
@@ -157,7 +154,7 @@ class Table(Opened):
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
                 problem += ": write decimals with a point"
-            if _verdict(value) in VERDICTS:
+            if _verdict(value) in GRADES:
                 problem += ": write right answers as 1 or true, and wrong ones as 0 or false"
             elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
@@ -358,7 +355,7 @@ def has_flags(table: Table, column: Column) -> bool:
 def has_verdicts(table: Table, column: Column) -> bool:
     """Whether a column has only words for right and wrong answers, or nothing."""
     words = {_verdict(value) for value in column.lines if not table.is_missing(value)}
-    return bool(words) and words <= VERDICTS.keys()
+    return bool(words) and words <= GRADES.keys()
 
 
 def has_labels(table: Table, column: Column) -> bool:

@@ -174,8 +174,8 @@ def scores_in(
         _check_meant(table, known[0] if key is None and known else key, metric, table.perhaps_scores())
     (column,) = table.columns([key])
     own_ids = table.ids([key])
-    for other in (each for each in known if own_ids is None and each not in (key, *others)):
-        warn_of_runs(source.name, other, table.values(other))
+    if own_ids is None:
+        warn_of_runs(source.name, [each for each in known if each not in (key, *others)], table.values)
     return _means(table, {UNNAMED: table.numbers(column, may_be_missing)}, own_ids, others)
 
 
@@ -271,7 +271,7 @@ def _wide(
     known = table.header
     name, runs = table.source.name, [column_of_runs(table)[0]]
     if table.ids() is None:
-        runs = [key for key in known if warn_of_runs(name, key, table.values(key))]
+        runs = warn_of_runs(name, known, table.values)
     keys = [key for key in table.perhaps_scores() if key not in left_out and key not in runs]
     *columns, segments = table.columns([*keys, known[0] if segment is None else segment])
     ids = table.ids(keys)

@@ -24,6 +24,15 @@ COUNTS = re.compile(rb"(\x93NUMPY)|" + ZIP + rb".{26}reshuffle\.json", re.DOTALL
 CHECKSUM = re.compile(rb"\n[0-9a-f]{8}\n")
 # How files of text and tables mark a missing score, in lower case. WMT's have None.
 MISSING_WORDS = ("", "nan", "-nan", "na", "n/a", "none", "null")
+# The numbers of inspect_ai's grades and words.
+WORDS: Mapping[str, float] = {
+    "C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0,
+}  # fmt: skip
+# What others write for right and wrong answers, in lower case; they may be texts in other columns.
+GRADES = {word.lower(): number for word, number in WORDS.items()} | {
+    "y": 1.0, "correct": 1.0, "right": 1.0, "pass": 1.0, "passed": 1.0,
+    "incorrect": 0.0, "wrong": 0.0, "fail": 0.0, "failed": 0.0,
+}  # fmt: skip
 
 
 class Others(NamedTuple):

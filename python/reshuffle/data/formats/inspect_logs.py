@@ -13,7 +13,7 @@ from ..id_columns import warn_of_lost
 from ._json_parts import parts, value_of
 from ._samples import Sample, Samples, number_of
 from ._zip import Archive
-from .base import ZIP, Source, shown_json
+from .base import WORDS, ZIP, Source, shown_json
 
 # The versions of the schema that have been checked; 1 has a single score of each sample.
 VERSIONS = (1, 2)
@@ -23,10 +23,6 @@ HEADERS = ("header.json", "_journal/start.json")
 BEGINNING = 500
 # inspect_ai's name for that score.
 SINGLE = "88F74D2C"
-# The numbers of inspect_ai's grades and words.
-WORDS: Mapping[str, float] = {
-    "C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0,
-}  # fmt: skip
 
 
 def samples(source: Source) -> Samples:

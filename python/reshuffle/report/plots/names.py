@@ -69,14 +69,16 @@ def places(
     n, sizes = len(points), sizes + SPACE
     far = np.repeat(RADIUS + np.array(DISTANCES), len(DIRECTIONS))
     way = np.tile(np.column_stack([np.cos(DIRECTIONS), np.sin(DIRECTIONS)]).round(9), (len(DISTANCES), 1))
+    has_line = far > RADIUS + LINED
     dots = np.hstack([points - RADIUS, points + RADIUS])
     # Boxes of names, and of points along their lines: none yet.
     names, lines = np.full((n, 4), np.inf), np.full((n, len(ALONG), 4), np.inf)
-    found, chosen, costs = np.zeros((n, 2)), np.zeros(n, int), np.zeros(n)
+    found, chosen, costs = np.zeros((n, 2)), np.full(n, -1), np.zeros(n)
     crowded = np.argsort(
         [np.sort(np.hypot(*(points - point).T))[: n // 3 + 1].sum() for point in points], kind="stable"
     )
     for _ in range(SWEEPS):
+        before = chosen.copy()
         for at in crowded:
             offsets = way * far[:, None] + sizes[at] / 2 * np.clip(1.5 * way, -1, 1)
             boxes = np.hstack([points[at] + offsets - sizes[at] / 2, points[at] + offsets + sizes[at] / 2])
@@ -85,16 +87,16 @@ def places(
             others = np.concatenate([np.delete(each, at, 0).reshape(-1, 4) for each in (dots, names, lines)])
             covered = shared(boxes, others)
             outside = sizes[at].prod() - shared(boxes, np.array([[0.0, 0.0, *room]]))
-            crossed = shared(spots.reshape(-1, 4), others).reshape(len(far), -1).sum(axis=1) * (far > RADIUS + LINED)
-            cost = 50 * (covered > 0) + 10 * covered + 50 * outside + 100 * crossed + far
+            cost = 50 * (covered > 0) + 10 * covered + 50 * outside + far
+            if has_line[np.argmin(cost)]:  # else lines that cross others change nothing
+                crossed = shared(spots.reshape(-1, 4), others).reshape(len(far), -1).sum(axis=1)
+                cost += 100 * crossed * has_line
             best = int(np.argmin(cost))
-            names[at], found[at], chosen[at], costs[at] = (
-                boxes[best],
-                offsets[best],
-                best,
-                covered[best] + outside[best],
-            )
-            lines[at] = spots[best] if far[best] > RADIUS + LINED else np.inf
+            names[at], found[at], chosen[at] = boxes[best], offsets[best], best
+            costs[at] = covered[best] + outside[best]
+            lines[at] = spots[best] if has_line[best] else np.inf
+        if (chosen == before).all():
+            break
     return found, far[chosen] - RADIUS, bool((costs < 1e-6).all())
 
 
