@@ -289,7 +289,7 @@ def test_what_no_pair_can_show_is_planned_in_closed_form() -> None:
     repeated = plan(metrics=normal_scores(0.15), sizes=50, **NUMBERS)
     (found,) = repeated.tables["simulated"]
     assert UNITS < found.size <= 4 * UNITS
-    assert "larger test sets were simulated, which repeat them" in repeated.truths["simulated"]
+    assert "larger test sets were simulated, in which segments repeat" in repeated.truths["simulated"]
     assert {each.method for each in repeated.tables["detectable"]} == {"bootstrap-both"}
 
 
