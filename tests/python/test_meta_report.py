@@ -446,4 +446,9 @@ def test_captions_have_words_for_coefficients_and_letters_are_aligned_left() -> 
     page = both.render("html")
     assert "Kendall&#39;s τb" in page
     assert "coefficient kendall-b" not in page
-    assert "{@{}lrrlr@{}}" in first.render("latex")
+    table = first.render("latex")
+    assert "{@{}lrrlr@{}}" in table
+    scores, tests = re.findall(r"\\caption{(.*)}", table)
+    assert "Group: metrics that share a letter" in scores
+    assert "CI: percentile" in scores
+    assert "two-sided. Adjusted $p$: for all tests" in tests

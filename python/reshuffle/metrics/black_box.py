@@ -10,9 +10,11 @@ import numpy as np
 
 from .. import signature
 from ..errors import InputError, quoted
+from ..options.hints import with_hints
 from ..validate import LARGEST_SCORE, check_flag, check_text, expected_score
 
 
+@with_hints
 @dataclass(frozen=True)
 class CorpusFunction:
     """A corpus score computed by any Python function of the texts.
