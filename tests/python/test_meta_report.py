@@ -384,6 +384,7 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     named = [text.get_text().rstrip() for text in names.findobj(Text)]
     assert named.count("\N{NO-BREAK SPACE}" + "system-12" * 3) == 1
     assert [panel.get_ylabel() for panel in panels] == ["human score (↑ better)", ""]
+    assert "by people (metric X).</figcaption>" in many_names.render("html")
 
 
 def test_a_far_system_does_not_squeeze_the_others_in_a_scatter_plot() -> None:

@@ -388,11 +388,16 @@ def test_the_tables_of_a_gate_are_never_cut_off(browser: Browser) -> None:
         assert not any(browser.each(".scroll", "each.scrollWidth > each.clientWidth")), width
     header = "return getComputedStyle(document.querySelector('.stacks td:last-child'), '::before').content"
     assert browser.run(header) == '"Result"'
-    # Figures follow the theme.
+    # Figures follow the theme, and paper is light.
     shown = "document.documentElement.dataset.theme = arguments[0];"
-    shown += "return getComputedStyle(document.querySelector('.drawings img')).filter"
-    filters = [browser.run(shown, theme) for theme in ("light", "dark")]
-    assert filters == ["none", "invert(0.89) hue-rotate(180deg)"]
+    shown += "const { filter, mixBlendMode } = getComputedStyle(document.querySelector('.drawings img'));"
+    shown += "return [filter, mixBlendMode];"
+    assert browser.run(shown, "light") == ["none", "multiply"]
+    assert browser.run(shown, "dark") == ["invert(1) hue-rotate(180deg) brightness(0.9)", "screen"]
+    browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
+    printed = browser.run(shown, "dark")
+    browser.cdp("Emulation.setEmulatedMedia", {"media": ""})
+    assert printed == ["none", "multiply"]
 
 
 def test_names_in_the_figure_of_a_gate_leave_room_for_its_lines() -> None:

@@ -52,6 +52,8 @@ class CorpusFunction:
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
         check_flag("higher_is_better", self.higher_is_better)
+        if not callable(self.function):
+            raise InputError(f"{self.name}: expected a function(hypotheses, references), got {quoted(self.function)}")
 
     decimals: ClassVar[None] = None
     is_sum: ClassVar[bool] = False
