@@ -384,6 +384,7 @@ def test_figures_show_values_letters_leaders_every_pvalue_and_turned_metrics() -
     named = [text.get_text().rstrip() for text in names.findobj(Text)]
     assert named.count("\N{NO-BREAK SPACE}" + "system-12" * 3) == 1
     assert [panel.get_ylabel() for panel in panels] == ["human score (↑ better)", ""]
+    assert "by people (metric X).</figcaption>" in many_names.render("html")
 
 
 def test_a_far_system_does_not_squeeze_the_others_in_a_scatter_plot() -> None:
@@ -446,4 +447,9 @@ def test_captions_have_words_for_coefficients_and_letters_are_aligned_left() -> 
     page = both.render("html")
     assert "Kendall&#39;s τb" in page
     assert "coefficient kendall-b" not in page
-    assert "{@{}lrrlr@{}}" in first.render("latex")
+    table = first.render("latex")
+    assert "{@{}lrrlr@{}}" in table
+    scores, tests = re.findall(r"\\caption{(.*)}", table)
+    assert "Group: metrics that share a letter" in scores
+    assert "CI: percentile" in scores
+    assert "two-sided. Adjusted $p$: for all tests" in tests

@@ -388,11 +388,18 @@ def test_the_tables_of_a_gate_are_never_cut_off(browser: Browser) -> None:
         assert not any(browser.each(".scroll", "each.scrollWidth > each.clientWidth")), width
     header = "return getComputedStyle(document.querySelector('.stacks td:last-child'), '::before').content"
     assert browser.run(header) == '"Result"'
-    # Figures follow the theme.
+    # Figures follow the theme; paper is light, and they keep their white where colours are forced.
     shown = "document.documentElement.dataset.theme = arguments[0];"
-    shown += "return getComputedStyle(document.querySelector('.drawings img')).filter"
-    filters = [browser.run(shown, theme) for theme in ("light", "dark")]
-    assert filters == ["none", "invert(0.89) hue-rotate(180deg)"]
+    shown += "const { filter, mixBlendMode } = getComputedStyle(document.querySelector('.drawings img'));"
+    shown += "return [filter, mixBlendMode];"
+    assert browser.run(shown, "light") == ["none", "multiply"]
+    assert browser.run(shown, "dark") == ["invert(1) hue-rotate(180deg) brightness(0.9)", "screen"]
+    browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
+    printed = browser.run(shown, "dark")
+    browser.cdp("Emulation.setEmulatedMedia", {"media": ""})
+    assert printed == ["none", "multiply"]
+    browser.prefer(forced_colors="active")
+    assert browser.run(shown, "dark") == ["none", "normal"]
 
 
 def test_names_in_the_figure_of_a_gate_leave_room_for_its_lines() -> None:
@@ -938,6 +945,7 @@ def test_the_accessibility_tree_has_names_in_reading_order(browser: Browser, wid
     # Sections out of sight are not laid out, and not in the tree.
     for section in browser.all("main section"):
         browser.run("arguments[0].scrollIntoView()", section)
+    browser.run("document.querySelector('#ngrams').scrollIntoView()")  # may have been passed before it was observed
     browser.wait("return document.querySelector('#ngrams table') !== null")
     nodes = tree(browser)
     controls = "button combobox searchbox checkbox tab listbox option application image table grid region".split()

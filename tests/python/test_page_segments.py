@@ -515,8 +515,10 @@ def test_words_are_those_that_one_output_has_and_the_other_lacks(browser: Browse
     }
     references = [["the cat sat", "a dog barks", "same <b>", "the end"], ["the mat", None, None, None]]
     browser.open(small(systems, references, baseline="b").render("html"), "system=a&baseline=b")
-    browser.run("document.querySelector('#ngrams').scrollIntoView()")
-    browser.wait("return document.querySelector('#ngrams table') !== null")
+    has_words = "return document.querySelector('#ngrams table') !== null"
+    browser.wait("return document.querySelector('#ngrams [aria-busy]') === null")
+    assert not browser.run(has_words)  # out of sight; on paper, everything is seen
+    assert browser.run(f"window.dispatchEvent(new Event('beforeprint')); {has_words}")
     first, second = table_rows(browser, "#ngrams")
     assert first[0] == ["Word", "Only this system", "Only the other"]
     assert sorted(first[1:]) == [["a", "1", "0"], ["cat", "1", "0"]]

@@ -10,9 +10,11 @@ import numpy as np
 
 from .. import signature
 from ..errors import InputError, quoted
+from ..options.hints import with_hints
 from ..validate import LARGEST_SCORE, check_flag, check_text, expected_score
 
 
+@with_hints
 @dataclass(frozen=True)
 class CorpusFunction:
     """A corpus score computed by any Python function of the texts.
@@ -50,6 +52,8 @@ class CorpusFunction:
     def __post_init__(self) -> None:
         check_text("the name of a metric", self.name)
         check_flag("higher_is_better", self.higher_is_better)
+        if not callable(self.function):
+            raise InputError(f"{self.name}: expected a function(hypotheses, references), got {quoted(self.function)}")
 
     decimals: ClassVar[None] = None
     is_sum: ClassVar[bool] = False

@@ -129,6 +129,11 @@ def _no_metric(m: object) -> InputError:
         return _no_texts(m)
     if isinstance(m, Mapping) or (not isinstance(m, type) and named_columns("metrics", m) is not None):
         return InputError("scores of systems need a name to be a metric: write metrics=SegmentScores('NAME', scores)")
+    if callable(m) and not isinstance(m, type):
+        return InputError(
+            "a function of texts needs a name to be a metric: write CorpusFunction('NAME', function), which calls "
+            "function(hypotheses, references) for each replicate"
+        )
     return InputError(
         "a metric is a name, reshuffle.metric(name), SegmentScores (for scores), CorpusFunction (for a function of "
         f"texts), FromCounts or OwnTexts, got {quoted(m)}"

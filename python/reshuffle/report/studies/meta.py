@@ -16,7 +16,7 @@ from ..wording import ci, counted, joined, number
 from ..words import words, words_of
 from .base import StudyReport
 from .figures import Figure, in_module
-from .meta_sentences import MAX_TESTED, conclusions, explained, notes
+from .meta_sentences import MAX_TESTED, conclusions, explained, notes, symbols
 from .meta_sentences import settings as settings_of_sentences
 from .meta_values import Family, families, name_of, on_segments, shown_families, sized
 from .shared import constant, with_arrow
@@ -54,11 +54,12 @@ def tables(result: MetaEvaluation) -> Iterator[Table]:
 
 
 def paper(result: MetaEvaluation) -> Iterator[Table]:
-    """The same with a matrix of p-values for every coefficient."""
-    yield from _coefficients(result)
+    """The same with a matrix of p-values for every coefficient, and captions that explain: papers have no notes."""
+    for table in _coefficients(result):
+        yield table.explained(symbols(result, table))
     for family in shown_families(result):
-        if family.comparisons:
-            yield from _tests(family, few=1)
+        for table in _tests(family, few=1) if family.comparisons else ():
+            yield table.explained(symbols(result, table, family.comparisons))
 
 
 def _coefficients(result: MetaEvaluation) -> Iterator[Table]:

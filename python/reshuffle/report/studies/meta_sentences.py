@@ -15,6 +15,7 @@ from typing import Any
 from ...errors import counted, either
 from ...grouping import grouped
 from ...results.studies import MetaEvaluation, MetricDifference
+from ..cells import Table
 from ..wording import joined, named
 from ..words import Template, filled, said, words
 from .meta_values import AVERAGE, Family, families, on_segments, short_name, shown_families, sized
@@ -187,6 +188,17 @@ def notes(result: MetaEvaluation) -> Iterator[str]:
     values: dict[str, Any] = {**result.plan, "of_systems": result.plan.level == "system"}
     yield from dict.fromkeys(sentence for own in explained(result).values() for sentence in own)
     yield from said("meta", "computed", {**values, **_computed(result), **_scored(result)})
+    yield from _of_tests(by_test)
+    yield from said("meta", "note", {**values, **_tested(result, by_test), **_shown(result)})
+    for test_set, systems in result.plan.left_out.items():
+        of_set = f" of {test_set}" if test_set else ""
+        about = {"of_set": of_set, "n": len(systems), "names": systems, "too_many": MAX_NAMED + 1}
+        yield from said("meta", "left_out", about)
+    yield from _remarks(result)
+
+
+def _of_tests(by_test: Mapping[str, Sequence[MetricDifference]]) -> Iterator[str]:
+    """A sentence about each test."""
     for name, own in by_test.items():
         about = {
             "test": name,
@@ -197,12 +209,23 @@ def notes(result: MetaEvaluation) -> Iterator[str]:
             "coefficients": dict.fromkeys(short_name(each.coefficient) for each in own),
         }
         yield from said("meta", "tested", about)
-    yield from said("meta", "note", {**values, **_tested(result, by_test), **_shown(result)})
-    for test_set, systems in result.plan.left_out.items():
-        of_set = f" of {test_set}" if test_set else ""
-        about = {"of_set": of_set, "n": len(systems), "names": systems, "too_many": MAX_NAMED + 1}
-        yield from said("meta", "left_out", about)
-    yield from _remarks(result)
+
+
+def symbols(result: MetaEvaluation, table: Table, tested: Sequence[MetricDifference] = ()) -> str:
+    """What the columns of a table are, for its caption. ``tested``: the pairs whose p-values it has."""
+    by_test = grouped((each.test, each) for each in tested)
+    known, template = words("meta"), Template(words("meta")["phrase"])
+    about = {
+        **result.plan,
+        **_computed(result),
+        **_tested(result, by_test),
+        "adjusted": any(each.adjusted_pvalue is not None for each in tested),
+        "has_intervals": any(name.endswith(" CI") for name in table.header),
+        "has_groups": "Group" in table.header,
+    }
+    groups, adjusted = (template.text(known["note"][part], about) for part in ("groups", "adjusted"))
+    intervals = template.text(known["computed"]["intervals"], about)
+    return " ".join(filter(None, [table.symbols, groups, intervals, *_of_tests(by_test), adjusted]))
 
 
 def settings(result: MetaEvaluation) -> dict[str, str]:

@@ -173,8 +173,8 @@ def _figures(study: StudyResult, figures: Mapping[str, Figure]) -> tuple[list[Dr
         beside = [each for each in chosen_of[name] if figure.part(each) == part]
         several = [key for key in chosen if chosen[key] and len({each[key] for each in beside}) > 1]
         options = ", ".join(figure.option(key, chosen[key]) for key in several)
-        shown = f" ({options})" if several else ""
-        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), f"{figure.about}{shown}", width, part))
+        about = f"{figure.about.removesuffix('.')} ({options})." if several else figure.about
+        drawn.append(Drawn(base64.b64encode(svg).decode("ascii"), about, width, part))
     left = len(every) - len(drawn)
     if not left:
         return drawn, ""

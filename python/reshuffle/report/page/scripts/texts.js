@@ -10,19 +10,26 @@ function textsBySystem({ names, systems, scores, ...others }) {
   return { ...others, systems: bySystem(systems), scores: Object.fromEntries(byMetric) };
 }
 
-const observers = new WeakMap();
+const waiting = new Map(); // the observer of an element, and what happens when it is seen
 
-/** Call act() when an element comes into sight, instead of what an earlier call was to do then. */
+function seen(element) {
+  const [observer, act] = waiting.get(element);
+  waiting.delete(element);
+  observer.disconnect();
+  act();
+}
+
+/** Call act() when an element comes into sight or is printed, instead of what an earlier call was to do then. */
 function whenSeen(element, act) {
-  observers.get(element)?.disconnect();
+  waiting.get(element)?.[0].disconnect();
   const observer = new IntersectionObserver((entries) => {
-    if (!entries.at(-1).isIntersecting) return;
-    observer.disconnect();
-    act();
+    if (entries.at(-1).isIntersecting) seen(element);
   });
-  observers.set(element, observer);
+  waiting.set(element, [observer, act]);
   observer.observe(element);
 }
+
+window.addEventListener("beforeprint", () => [...waiting.keys()].forEach(seen));
 
 /** Call fill() when the texts of a view are inflated, unless another view is shown by then: large ones when the element comes into sight. */
 function withTexts(view, element, fill) {
