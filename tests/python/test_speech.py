@@ -270,8 +270,8 @@ def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None
         "segments, which can make p too small: add --docs speaker\n"
     )
     # In a table, a column says the same.
-    rows = [(*key, texts["ref"][key], texts["a"][key], texts["b"][key]) for key in texts["ref"]]
-    put("t.csv", "speaker,number,ref,a,b\n" + "".join(",".join(row) + "\n" for row in rows))
+    lines = [(*key, texts["ref"][key], texts["a"][key], texts["b"][key]) for key in texts["ref"]]
+    put("t.csv", "speaker,number,ref,a,b\n" + "".join(",".join(row) + "\n" for row in lines))
     said = "t.csv: segments with the same 'speaker' (8 in all) are taken as independent"
     for name, docs, is_said in (
         ("asr-wer", (), True),
