@@ -42,8 +42,11 @@ from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
+    IN_NUMBERS,
+    RIGHT,
     TABLES,
     VERDICTS,
+    WRONG,
     Numbers,
     Table,
     check_header,
@@ -64,7 +67,7 @@ from ..options.gate import GateKeys
 from ..options.run_files import RunFiles
 from ..report.checklist import TITLE
 from ..report.paper import FACTS
-from ..resampling.counting import MOST_CLASSES
+from ..resampling.counting import LOWER, MOST_CLASSES, UPPER, style_of
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
 from ..tune.weights import read_named_weights
@@ -241,6 +244,8 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
     with_scores = [(file, each) for file, each in seen if each.commands and each.commands[0].startswith(BY_SCORES)]
     if not with_scores or len(with_scores) < len([each for _, each in seen if each.kind in (TABLE.name, TEXTS.name)]):
         return None
+    named = {file: shlex.split(each.commands[0])[3] for file, each in with_scores}
+    watch: list[str] = []
     file, first = with_scores[0]
     command, shown = first.commands[0], shlex.quote(file)
     about = f"in {task_of(file) or Path(file).name}: {first.contents}"
@@ -248,12 +253,22 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
     beside_texts = any(each.kind == TEXTS.name for _, each in seen)
     if len(files) == 1 or beside_texts or (first.kind != TABLE.name and "systems" in first.contents):
         commands = [command]
-    elif len({_segments(each) for each, _ in with_scores}) == 1:
+    elif not task_of(file) and len({_segments(each) for each, _ in with_scores}) == 1:
         commands = [command.replace(f" {shown} OTHER", " FILE"), command]
+    elif len({*named.values()}) > 1:
+        commands = ["reshuffle compare --manifest MANIFEST", "reshuffle gate --manifest MANIFEST --margin MARGIN"]
+        keys = [re.sub(r".*[^\w-].*", lambda m: json.dumps(m[0]), task_of(own) or Path(own).stem) for own in named]
+        lines = (
+            f"sets.{key}.scores.accuracy.SYSTEM = {json.dumps(f'{own}#{metric}')}"
+            for key, (own, metric) in zip(keys, named.items(), strict=True)
+        )
+        watch = [
+            f"scores of different names need a manifest (TOML), with such lines for each system: {'; '.join(lines)}"
+        ]
     else:  # files of test sets
         both = command.replace(f" {shown} OTHER", " FILE OTHER")
         commands = [both, f"{both.replace('compare', 'gate', 1)} --margin MARGIN"]
-    return Found(kind="scores", format="folder", contents=about, commands=commands)
+    return Found(kind="scores", format="folder", contents=about, commands=commands, watch=watch)
 
 
 def _segments(path: str) -> object:
@@ -557,11 +572,16 @@ def _table(path: str) -> Found:
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
     elif are_scores and len(words) > 1 and not any(name.lower() in GOLD for name in words):
         commands = [f"{BY_SCORES} METRIC {' '.join(f'FILE#{shlex.quote(name)}' for name in words)}", *commands]
-    if not commands and len(others) == 1:
+    mixed = [name for name in texts if _have_verdicts(columns[name])]
+    watch += [
+        f"{name} has {listed(sorted(_distinct(columns[name])))}: to compare these as scores, {IN_NUMBERS}"
+        for name in mixed
+    ]
+    if not commands and len(others) == 1 and not mixed:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
-    elif not commands:
+    elif not commands and not mixed:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
-    if any(" --docs FILE" in each for each in commands) and "--scores" in commands[0]:
+    if any("--scores" in each and " --docs FILE" in each for each in commands[:1]):
         watch.append(
             "--docs keeps the rows of an id together; if they come from several runs, number the runs in a column 'run'"
         )
@@ -583,17 +603,22 @@ def _of_columns(
     """
     own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
     groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines)]
+    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
+    bare = all(style_of(columns[name].lines) in (LOWER, UPPER) for name in own if name.lower() in REFERENCES)
+    is_speech = bare and not {name.lower() for name in table.header}.isdisjoint(OF_UTTERANCES)
     texts, has_reference = _of_texts(
-        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)], groups
+        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)],
+        [*(["-m asr-wer"] if is_speech else []), *docs],
     )
-    labels = [each for each in own if _are_labels(columns[each].lines)]
+    labels = [each for each in own if each not in groups and _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
     labels = [each for each in labels if {*map(str, columns[each].lines)} & {*map(str, columns[labels[0]].lines)}]
     if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
         named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
-        texts, has_reference = [_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))], True
+        by_label = _with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))
+        texts, has_reference = [" ".join([by_label, *docs])], True
         numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers, lacks)
     # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
@@ -602,8 +627,8 @@ def _of_columns(
     return [*texts, *scores] if has_reference and table.format_name != "jsonl" else [*scores, *texts]
 
 
-def _of_texts(names: Sequence[str], groups: Sequence[str]) -> tuple[list[str], bool]:
-    """The commands for columns of texts, and whether one is called like a reference. ``groups`` are of segments."""
+def _of_texts(names: Sequence[str], options: Sequence[str]) -> tuple[list[str], bool]:
+    """The commands for columns of texts, and whether one is called like a reference."""
     if len(names) < 2:
         return [], False
     references = [name for name in names if name.lower() in REFERENCES]
@@ -612,8 +637,7 @@ def _of_texts(names: Sequence[str], groups: Sequence[str]) -> tuple[list[str], b
         return [*(COLUMNS if len(names) > 2 else OF_TWO_COLUMNS)], False
     reference, *own = (f"FILE#{shlex.quote(name)}" for name in (*references, *systems))
     other = [] if len(own) > 1 else [own[0].replace("FILE", "OTHER", 1)]
-    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
-    compared, scored = [reference, *own, *other, *docs], [reference, own[-1], *docs]
+    compared, scored = [reference, *own, *other, *options], [reference, own[-1], *options]
     return [f"reshuffle compare {' '.join(compared)}", f"reshuffle score {' '.join(scored)}"], True
 
 
@@ -666,6 +690,13 @@ def _are_verdicts(column: Column) -> bool:
     """Whether a column has the words of two verdicts, such as yes and no."""
     values = {VERDICTS.get(each.lower()) for each in _distinct(column)}
     return len(_distinct(column)) == 2 and values == {0.0, 1.0}
+
+
+def _have_verdicts(column: Column) -> bool:
+    """Whether words such as passed and failed are among few others. Yes, no, C and I may be labels there."""
+    values = {each.lower() for each in _distinct(column)}
+    are_both = all(any(len(word) > 3 and word in values for word in words) for words in (RIGHT, WRONG))
+    return are_both and len(values) <= MOST_CLASSES
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
@@ -731,6 +762,8 @@ COUNTED = "reshuffle compare --counts {} FILE OTHER"
 # What a reference is called, and texts that are no outputs.
 REFERENCES = ("ref", "refs", "reference", "references")
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
+# What is beside transcripts of speech.
+OF_UTTERANCES = ("speaker", "speaker_id", "utt_id", "utterance_id", "audio", "wav")
 # More columns of numbers are described together.
 MOST_SPANS = 6
 # So many files show what a folder holds.
