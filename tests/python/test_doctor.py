@@ -419,6 +419,11 @@ SCORED = {
         for n, model in enumerate(("old", "new"), 1)
         for task in ("arc", "qa")
     },
+    **{
+        f"{model}/{name}.csv": csv("id,ok", *(f"{i},{i * n % len(name + model) % 2}" for i in range(30)))
+        for n, model in enumerate(("first", "second"), 1)
+        for name in ("code", "math")
+    },
     "plain.csv": csv("f1", *(f"{i / 30}" for i in range(30))),
     "ref.txt": "a b\n" * 30,
     "one.txt": "a c\n" * 30,
@@ -432,6 +437,7 @@ TOGETHER = (
     "ref.txt one.txt mark.txt",
     "ref.txt one.txt two.txt",
     "old new",
+    "first second",
     "labels_a.csv labels_b.csv",
     "runs_a.csv runs_b.csv",
     "lang_a.csv lang_b.csv",

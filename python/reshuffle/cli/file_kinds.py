@@ -35,7 +35,7 @@ from ..data.formats import (
 from ..data.formats._samples import Samples
 from ..data.formats.base import MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
+from ..data.id_columns import FEWEST_GROUPS, GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
 from ..data.joined_scores import open_log, problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
@@ -463,9 +463,9 @@ def _groups(samples: Samples) -> list[str]:
     return [name for name in samples.header if _is_shared(samples.values(name))]
 
 
-def _is_shared(values: Sequence[Any]) -> bool:
-    """Whether values may be names of groups: each is that of two segments or more, on average."""
-    return 1 < len({*map(str, values)}) <= len(values) // 2
+def _is_shared(values: Sequence[Any], least: int = 2) -> bool:
+    """Whether values may be names of ``least`` groups or more: each is that of two segments or more, on average."""
+    return least <= len({*map(str, values)}) <= len(values) // 2
 
 
 def _are_labels(values: Sequence[Any] | Numbers) -> bool:
@@ -602,7 +602,7 @@ def _of_columns(
     ``words`` are columns of verdicts among the ``others``.
     """
     own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
-    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines)]
+    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines, FEWEST_GROUPS)]
     docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
     bare = all(style_of(columns[name].lines) in (LOWER, UPPER) for name in own if name.lower() in REFERENCES)
     is_speech = bare and not {name.lower() for name in table.header}.isdisjoint(OF_UTTERANCES)

@@ -19,6 +19,7 @@ from ..options.files import SetFiles
 from ..sets import SetData
 from .commands import compare_command, score_command
 from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in
+from .inputs.folders import files_of_tasks
 from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
 
@@ -99,6 +100,9 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if len(files) == 2 and (found_alike := _columns_alike(files)):
         return _news(found_alike, files)
     commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
+    with contextlib.suppress(InputError):
+        if files_of_tasks([*files]):  # each of which alone may look like a folder of systems
+            commands = [[*words[:5], "OTHER", *words[5:]] for words in commands]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
     names = [words[3] for words in commands]
