@@ -420,7 +420,7 @@ SCORED = {
         for task in ("arc", "qa")
     },
     **{
-        f"{model}/{name}.csv": csv("id,ok", *(f"{i},{i * n % len(name + model) % 2}" for i in range(30)))
+        f"{model}/{name}.csv": csv("id,ok", *(f"{i},{i * n * ord(name[0]) % 7 % 2}" for i in range(30)))
         for n, model in enumerate(("first", "second"), 1)
         for name in ("code", "math")
     },
