@@ -42,7 +42,6 @@ from ..data.reading import Opened, read_texts
 from ..data.retrieval import is_qrel, is_run
 from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
-    IN_NUMBERS,
     RIGHT,
     TABLES,
     VERDICTS,
@@ -572,14 +571,17 @@ def _table(path: str) -> Found:
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
     elif are_scores and len(words) > 1 and not any(name.lower() in GOLD for name in words):
         commands = [f"{BY_SCORES} METRIC {' '.join(f'FILE#{shlex.quote(name)}' for name in words)}", *commands]
-    mixed = [name for name in texts if _have_verdicts(columns[name])]
-    watch += [
-        f"{name} has {listed(sorted(_distinct(columns[name])))}: to compare these as scores, {IN_NUMBERS}"
-        for name in mixed
-    ]
-    if not commands and len(others) == 1 and not mixed:
+    said: list[str] = []
+    for name in texts:
+        if _have_verdicts(columns[name]) or (not commands and isinstance(columns[name].lines[0], dict)):
+            try:
+                table.numbers(columns[name], may_be_missing=True)
+            except InputError as error:
+                said.append(str(error))
+    watch += said
+    if not commands and len(others) == 1 and not said:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
-    elif not commands and not mixed:
+    elif not commands and not said:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
     if any("--scores" in each and " --docs FILE" in each for each in commands[:1]):
         watch.append(

@@ -50,8 +50,6 @@ TRUTH = {"true": 1.0, "false": 0.0}
 # What others write, which are texts unless their column is chosen: C and I are grades of inspect_ai.
 RIGHT, WRONG = "c correct right yes y pass passed".split(), "i incorrect wrong no n fail failed".split()
 VERDICTS = TRUTH | dict.fromkeys(RIGHT, 1.0) | dict.fromkeys(WRONG, 0.0)
-# What to do about other words beside these.
-IN_NUMBERS = "write right answers as 1 or true, and all others as 0 or false"
 # Numbers that are not written as such: 12.3%, 0,53.
 ALMOST_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 
@@ -160,7 +158,7 @@ class Table(Opened):
             if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
                 problem += ": write decimals with a point"
             if isinstance(value, str) and any(_verdict(each) in VERDICTS for each in column.lines):
-                problem += f": {IN_NUMBERS}"
+                problem += ": write right answers as 1 or true, and all others as 0 or false"
             elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
                 problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"
