@@ -381,8 +381,8 @@ SCORED = {
         "id,turn,score,time", *(f"{q},{t},{i % 7},{i + t}.5" for i, q in enumerate(QUESTIONS) for t in (1, 2))
     ),
     "talk.csv": csv(
-        "utt_id,speaker,reference,base,tuned",
-        *(f"u{i},s{i // 4},it is so,is so,it {('so', 'is')[i % 2]}" for i in range(60)),
+        "utt_id,speaker,lp,reference,base,tuned",
+        *(f"u{i},s{i // 4},{('de', 'lv-en')[i % 2]},it is so,is so,it {('so', 'is')[i % 2]}" for i in range(60)),
     ),
     "right.csv": csv("id,old,new", *(f"{q},{'CI'[i % 2]},{'CI'[i % 3 // 2]}" for i, q in enumerate(QUESTIONS))),
     "labels_a.csv": csv(

@@ -467,11 +467,11 @@ def _is_shared(values: Sequence[Any], least: int = 2) -> bool:
     return least <= len({*map(str, values)}) <= len(values) // 2
 
 
-def _are_labels(values: Sequence[Any] | Numbers) -> bool:
-    """Whether texts or numbers may be labels of classes: single words, or whole numbers, that occur often."""
+def _are_labels(values: Sequence[Any] | Numbers, least: int = 2) -> bool:
+    """Whether texts or numbers may be labels of ``least`` classes: single words, or whole numbers, that occur often."""
     known = {*(values.tolist() if isinstance(values, np.ndarray) else map(str, values))}
     are_short = all(each.is_integer() if isinstance(each, float) else len(each.split()) == 1 for each in known)
-    return are_short and 1 < len(known) <= min(MOST_CLASSES, len(values) // 2)
+    return are_short and least <= len(known) <= min(MOST_CLASSES, len(values) // 2)
 
 
 def _with_labels(*columns: str) -> str:
@@ -608,8 +608,10 @@ def _of_columns(
     docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
     bare = all(style_of(columns[name].lines) in (LOWER, UPPER) for name in own if name.lower() in REFERENCES)
     is_speech = bare and not {name.lower() for name in table.header}.isdisjoint(OF_UTTERANCES)
+    may_be = [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)]
+    outputs = [name for name in may_be if not _are_labels(columns[name].lines, 1)]
     texts, has_reference = _of_texts(
-        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)],
+        outputs if len(outputs) > 1 else may_be,
         [*(["-m asr-wer"] if is_speech else []), *docs],
     )
     labels = [each for each in own if each not in groups and _are_labels(columns[each].lines)]
