@@ -253,6 +253,14 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
             done = run(*shlex.split(written)[1:])
             assert done.code == 0, (line, done.err)
     assert "human --scores LABELS gaps.tsv --scores METRIC OTHER" in found_in("gaps.tsv")[0].commands[1]
+    for task, metric in (("arc", "acc"), ("gsm8k", "exact_match")):  # of the same numbers of questions
+        rows = (json.dumps(LM | {"doc_id": i, "doc": {}, "metrics": [metric], metric: i % 2}) for i in range(30))
+        write(f"lm/samples_{task}_2026-01-02T10-00-00.5.jsonl", *rows)
+    (found,) = found_in("lm")
+    assert found.commands[0] == "reshuffle compare --manifest MANIFEST"
+    lines = found.watch[0].partition(": ")[2].split("; ")
+    write("manifest.toml", *(line.replace("SYSTEM", system) for line in lines for system in ("a", "b")))
+    assert run("compare", "--manifest", "manifest.toml").code == 0
     long = (f"{system}\tx{i}\t{i % 4 or 'NA'}" for i in range(30) for system in ("a", "b"))
     write("long.tsv", "system\titem\tscore", *long)
     (found,) = found_in("long.tsv")  # no texts in the columns of names
@@ -373,8 +381,8 @@ SCORED = {
         "id,turn,score,time", *(f"{q},{t},{i % 7},{i + t}.5" for i, q in enumerate(QUESTIONS) for t in (1, 2))
     ),
     "talk.csv": csv(
-        "utt_id,speaker,reference,base,tuned",
-        *(f"{q},s{i // 4},it is {q},is {q},it {q}" for i, q in enumerate(QUESTIONS)),
+        "utt_id,speaker,lp,reference,base,tuned",
+        *(f"u{i},s{i // 4},{('de', 'lv-en')[i % 2]},it is so,is so,it {('so', 'is')[i % 2]}" for i in range(60)),
     ),
     "right.csv": csv("id,old,new", *(f"{q},{'CI'[i % 2]},{'CI'[i % 3 // 2]}" for i, q in enumerate(QUESTIONS))),
     "labels_a.csv": csv(
@@ -385,6 +393,19 @@ SCORED = {
     ),
     "runs_a.csv": csv("id,seed,ok", *(f"{q},{s},{i * s % 2}" for i, q in enumerate(QUESTIONS) for s in (1, 2))),
     "runs_b.csv": csv("id,seed,ok", *(f"{q},{s},{i * s % 3 // 2}" for i, q in enumerate(QUESTIONS) for s in (1, 2))),
+    "late.csv": csv("id,status", *(f"{q},{('passed', 'failed', 'timeout')[i % 3]}" for i, q in enumerate(QUESTIONS))),
+    "nested.jsonl": "".join(f'{{"id": "{q}", "scores": {{"acc": 1}}}}\n' for q in QUESTIONS),
+    "lang_a.csv": csv(
+        "id,lang,ok", *(f"{q},{x},{(i + e) % 2}" for i, q in enumerate(QUESTIONS) for e, x in enumerate(("de", "en")))
+    ),
+    "lang_b.csv": csv("id,lang,ok", *(f"{q},{x},{i % 3 // 2}" for i, q in enumerate(QUESTIONS) for x in ("de", "en"))),
+    "topics.csv": csv(
+        "id,passage,gold,old,new",
+        *(f"{q},p{i // 3},{'xy'[i % 2]},{'xy'[i % 3 // 2]},{'xy'[i % 5 // 3]}" for i, q in enumerate(QUESTIONS)),
+    ),
+    "gold.txt": "a\nb\n" * 30,
+    "class_a.txt": "a\na\nb\n" * 20,
+    "class_b.txt": "a\nb\na\na\n" * 15,
     **{f"{model}/results_2026-01-02T10-00-00.5.json": "{}" for model in ("old", "new")},
     **{
         f"{model}/samples_{task}_2026-01-02T10-00-00.5.jsonl": "".join(
@@ -399,6 +420,11 @@ SCORED = {
         for n, model in enumerate(("old", "new"), 1)
         for task in ("arc", "qa")
     },
+    **{
+        f"{model}/{name}.csv": csv("id,ok", *(f"{i},{i * n * ord(name[0]) % 7 % 2}" for i in range(30)))
+        for n, model in enumerate(("first", "second"), 1)
+        for name in ("code", "math")
+    },
     "plain.csv": csv("f1", *(f"{i / 30}" for i in range(30))),
     "ref.txt": "a b\n" * 30,
     "one.txt": "a c\n" * 30,
@@ -412,8 +438,11 @@ TOGETHER = (
     "ref.txt one.txt mark.txt",
     "ref.txt one.txt two.txt",
     "old new",
+    "first second",
     "labels_a.csv labels_b.csv",
     "runs_a.csv runs_b.csv",
+    "lang_a.csv lang_b.csv",
+    "gold.txt class_a.txt class_b.txt",
     "a.csv one.txt",
 )
 
@@ -430,7 +459,7 @@ def test_what_is_in_scores_and_what_to_watch(tmp_path: Path, run: Any, monkeypat
         found = json.loads(run("doctor", "--json", *name.split()).out)
         (last,) = [*found.values()][-1]
         if not last["commands"]:
-            assert any("must match" in line for line in last["watch"])
+            assert any("must match" in line or "expected a finite" in line for line in last["watch"])
             continue
         done = run(*shlex.split(last["commands"][0].replace("OTHER", name.replace("new", "old")))[1:])
         assert done.code == 0, done.err

@@ -207,7 +207,7 @@ def test_any_numbers_are_read_back(numbers: list[float]) -> None:
         ("x.tsv", "a\n1\nx\n", "x.tsv, line 3: expected a finite number, got 'x'"),
         ("x.jsonl", "1\nNaN\n", "x.jsonl, line 2: expected a finite number, got the number NaN"),
         ("x.jsonl", "1" + "0" * 400 + "\n", "x.jsonl, line 1: expected a finite number, got the number 1000"),
-        ("x.jsonl", '1\n"1"\n', 'x.jsonl, line 2: expected a finite number, got the string "1"'),
+        ("x.jsonl", '1\n"1"\n', 'x.jsonl, line 2: expected a finite number, got the string "1": write it without'),
         ("x.sgm", "1\n", "x.sgm: scores cannot be read from the format mteval; these formats have numbers: text"),
     ],
 )

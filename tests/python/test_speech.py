@@ -277,6 +277,7 @@ def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None
         ("asr-wer", (), True),
         ("bleu", (), False),
         ("asr-wer", ("--docs", "speaker"), False),
+        ("exact", (), True),
     ):
         told = run("compare", "t.csv#ref", "t.csv#a", "t.csv#b", "-m", name, "-n", "99", *docs).err
         assert (said in told) == is_said

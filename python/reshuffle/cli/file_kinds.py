@@ -35,7 +35,7 @@ from ..data.formats import (
 from ..data.formats._samples import Samples
 from ..data.formats.base import GRADES, MISSING_WORDS, WITH_NUL, ZIP, first_line, is_number, number_in, recognized
 from ..data.history import runs_but_the_end, runs_in
-from ..data.id_columns import GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
+from ..data.id_columns import FEWEST_GROUPS, GOLD, MODELS, PASSAGES, PERHAPS_IDS, names_runs
 from ..data.joined_scores import open_log, problems_in
 from ..data.manifest import Manifest
 from ..data.reading import Opened, read_texts
@@ -43,6 +43,7 @@ from ..data.retrieval import is_qrel, is_run
 from ..data.saved import is_saved, read_json
 from ..data.score_columns import (
     TABLES,
+    TRUTH,
     Numbers,
     Table,
     check_header,
@@ -63,7 +64,7 @@ from ..options.gate import GateKeys
 from ..options.run_files import RunFiles
 from ..report.checklist import TITLE
 from ..report.paper import FACTS
-from ..resampling.counting import MOST_CLASSES
+from ..resampling.counting import LOWER, MOST_CLASSES, UPPER, style_of
 from ..results.schemas import COMPARISON, schema_of
 from ..tune.lists import read_nbest
 from ..tune.weights import read_named_weights
@@ -240,6 +241,8 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
     with_scores = [(file, each) for file, each in seen if each.commands and each.commands[0].startswith(BY_SCORES)]
     if not with_scores or len(with_scores) < len([each for _, each in seen if each.kind in (TABLE.name, TEXTS.name)]):
         return None
+    named = {file: shlex.split(each.commands[0])[3] for file, each in with_scores}
+    watch: list[str] = []
     file, first = with_scores[0]
     command, shown = first.commands[0], shlex.quote(file)
     about = f"in {task_of(file) or Path(file).name}: {first.contents}"
@@ -247,12 +250,22 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
     beside_texts = any(each.kind == TEXTS.name for _, each in seen)
     if len(files) == 1 or beside_texts or (first.kind != TABLE.name and "systems" in first.contents):
         commands = [command]
-    elif len({_segments(each) for each, _ in with_scores}) == 1:
+    elif not task_of(file) and len({_segments(each) for each, _ in with_scores}) == 1:
         commands = [command.replace(f" {shown} OTHER", " FILE"), command]
+    elif len({*named.values()}) > 1:
+        commands = ["reshuffle compare --manifest MANIFEST", "reshuffle gate --manifest MANIFEST --margin MARGIN"]
+        keys = [re.sub(r".*[^\w-].*", lambda m: json.dumps(m[0]), task_of(own) or Path(own).stem) for own in named]
+        lines = (
+            f"sets.{key}.scores.accuracy.SYSTEM = {json.dumps(f'{own}#{metric}')}"
+            for key, (own, metric) in zip(keys, named.items(), strict=True)
+        )
+        watch = [
+            f"scores of different names need a manifest (TOML), with such lines for each system: {'; '.join(lines)}"
+        ]
     else:  # files of test sets
         both = command.replace(f" {shown} OTHER", " FILE OTHER")
         commands = [both, f"{both.replace('compare', 'gate', 1)} --margin MARGIN"]
-    return Found(kind="scores", format="folder", contents=about, commands=commands)
+    return Found(kind="scores", format="folder", contents=about, commands=commands, watch=watch)
 
 
 def _segments(path: str) -> object:
@@ -447,16 +460,16 @@ def _groups(samples: Samples) -> list[str]:
     return [name for name in samples.header if _is_shared(samples.values(name))]
 
 
-def _is_shared(values: Sequence[Any]) -> bool:
-    """Whether values may be names of groups: each is that of two segments or more, on average."""
-    return 1 < len({*map(str, values)}) <= len(values) // 2
+def _is_shared(values: Sequence[Any], least: int = 2) -> bool:
+    """Whether values may be names of ``least`` groups or more: each is that of two segments or more, on average."""
+    return least <= len({*map(str, values)}) <= len(values) // 2
 
 
-def _are_labels(values: Sequence[Any] | Numbers) -> bool:
-    """Whether texts or numbers may be labels of classes: single words, or whole numbers, that occur often."""
+def _are_labels(values: Sequence[Any] | Numbers, least: int = 2) -> bool:
+    """Whether texts or numbers may be labels of ``least`` classes: single words, or whole numbers, that occur often."""
     known = {*(values.tolist() if isinstance(values, np.ndarray) else map(str, values))}
     are_short = all(each.is_integer() if isinstance(each, float) else len(each.split()) == 1 for each in known)
-    return are_short and 1 < len(known) <= min(MOST_CLASSES, len(values) // 2)
+    return are_short and least <= len(known) <= min(MOST_CLASSES, len(values) // 2)
 
 
 def _with_labels(*columns: str) -> str:
@@ -556,11 +569,19 @@ def _table(path: str) -> Found:
         commands = [*_of_numbers(table, words[:1], lacks), *commands]
     elif are_scores and len(words) > 1 and not any(name.lower() in GOLD for name in words):
         commands = [f"{BY_SCORES} METRIC {' '.join(f'FILE#{shlex.quote(name)}' for name in words)}", *commands]
-    if not commands and len(others) == 1:
+    said: list[str] = []
+    for name in texts:
+        if _have_verdicts(columns[name]) or (not commands and isinstance(columns[name].lines[0], dict)):
+            try:
+                table.numbers(columns[name], may_be_missing=True)
+            except InputError as error:
+                said.append(str(error))
+    watch += said
+    if not commands and len(others) == 1 and not said:
         commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
-    elif not commands:
+    elif not commands and not said:
         commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
-    if any(" --docs FILE" in each for each in commands) and "--scores" in commands[0]:
+    if any("--scores" in each and " --docs FILE" in each for each in commands[:1]):
         watch.append(
             "--docs keeps the rows of an id together; if they come from several runs, number the runs in a column 'run'"
         )
@@ -581,18 +602,25 @@ def _of_columns(
     ``words`` are columns of verdicts among the ``others``.
     """
     own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
-    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines)]
+    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines, FEWEST_GROUPS)]
+    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
+    bare = all(style_of(columns[name].lines) in (LOWER, UPPER) for name in own if name.lower() in REFERENCES)
+    is_speech = bare and not {name.lower() for name in table.header}.isdisjoint(OF_UTTERANCES)
+    may_be = [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)]
+    outputs = [name for name in may_be if not _are_labels(columns[name].lines, 1)]
     texts, has_reference = _of_texts(
-        [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)], groups
+        outputs if len(outputs) > 1 else may_be,
+        [*(["-m asr-wer"] if is_speech else []), *docs],
     )
-    labels = [each for each in own if _are_labels(columns[each].lines)]
+    labels = [each for each in own if each not in groups and _are_labels(columns[each].lines)]
     if any(each.lower() in GOLD for each in numbers):
         labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
     labels = [each for each in labels if {*map(str, columns[each].lines)} & {*map(str, columns[labels[0]].lines)}]
     if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
         named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
-        texts, has_reference = [_with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))], True
+        by_label = _with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))
+        texts, has_reference = [" ".join([by_label, *docs])], True
         numbers = [each for each in numbers if each not in labels]
     scores = _of_numbers(table, numbers, lacks)
     # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
@@ -601,8 +629,8 @@ def _of_columns(
     return [*texts, *scores] if has_reference and table.format_name != "jsonl" else [*scores, *texts]
 
 
-def _of_texts(names: Sequence[str], groups: Sequence[str]) -> tuple[list[str], bool]:
-    """The commands for columns of texts, and whether one is called like a reference. ``groups`` are of segments."""
+def _of_texts(names: Sequence[str], options: Sequence[str]) -> tuple[list[str], bool]:
+    """The commands for columns of texts, and whether one is called like a reference."""
     if len(names) < 2:
         return [], False
     references = [name for name in names if name.lower() in REFERENCES]
@@ -611,8 +639,7 @@ def _of_texts(names: Sequence[str], groups: Sequence[str]) -> tuple[list[str], b
         return [*(COLUMNS if len(names) > 2 else OF_TWO_COLUMNS)], False
     reference, *own = (f"FILE#{shlex.quote(name)}" for name in (*references, *systems))
     other = [] if len(own) > 1 else [own[0].replace("FILE", "OTHER", 1)]
-    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
-    compared, scored = [reference, *own, *other, *docs], [reference, own[-1], *docs]
+    compared, scored = [reference, *own, *other, *options], [reference, own[-1], *options]
     return [f"reshuffle compare {' '.join(compared)}", f"reshuffle score {' '.join(scored)}"], True
 
 
@@ -665,6 +692,13 @@ def _are_verdicts(column: Column) -> bool:
     """Whether a column has the words of two verdicts, such as yes and no."""
     values = {GRADES.get(each.lower()) for each in _distinct(column)}
     return len(_distinct(column)) == 2 and values == {0.0, 1.0}
+
+
+def _have_verdicts(column: Column) -> bool:
+    """Whether words such as passed and failed are among few others. Yes, true, C and the like may be labels there."""
+    values = {each.lower() for each in _distinct(column)}
+    numbers = {GRADES.get(word) for word in values - TRUTH.keys() if len(word) > 3}
+    return numbers >= {0.0, 1.0} and len(values) <= MOST_CLASSES
 
 
 def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
@@ -730,6 +764,8 @@ COUNTED = "reshuffle compare --counts {} FILE OTHER"
 # What a reference is called, and texts that are no outputs.
 REFERENCES = ("ref", "refs", "reference", "references")
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
+# What is beside transcripts of speech.
+OF_UTTERANCES = ("speaker", "speaker_id", "utt_id", "utterance_id", "audio", "wav")
 # More columns of numbers are described together.
 MOST_SPANS = 6
 # So many files show what a folder holds.

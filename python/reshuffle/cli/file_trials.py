@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..data.formats import LOGS
+from ..data.id_columns import GOLD
 from ..data.score_columns import opened
 from ..errors import InputError, InputWarning, counted, listed
 from ..options.files import SetFiles
 from ..sets import SetData
 from .commands import compare_command, score_command
 from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in
+from .inputs.folders import files_of_tasks
 from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
 
@@ -91,10 +93,16 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if len(files) < 2:
         return None
     if all(each.kind == TEXTS.name for each in files.values()):
-        return _news(_texts_together([*files]), files)
+        metrics = {
+            command.partition(" -m ")[2].partition(" --")[0] for each in files.values() for command in each.commands[:1]
+        }
+        return _news(_texts_together([*files], *(metrics if len(metrics) == 1 else ())), files)
     if len(files) == 2 and (found_alike := _columns_alike(files)):
         return _news(found_alike, files)
     commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
+    with contextlib.suppress(InputError):
+        if files_of_tasks([*files]):  # each of which alone may look like a folder of systems
+            commands = [[*words[:5], "OTHER", *words[5:]] for words in commands]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
     names = [words[3] for words in commands]
@@ -102,7 +110,8 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
         return None
     shown = [*files] if len({*names}) == 1 else [f"{file}#{name}" for file, name in zip(files, names, strict=True)]
     missing = ["--missing", "pairwise"] if any("--missing" in words for words in commands) else []
-    command = f"{BY_SCORES} {shlex.join([names[0] if len({*names}) == 1 else 'METRIC', *shown, *missing])}"
+    docs = commands[0][-2:] if all("--docs" in words for words in commands) else []
+    command = f"{BY_SCORES} {shlex.join([names[0] if len({*names}) == 1 else 'METRIC', *shown, *missing, *docs])}"
     said = tried(command)
     if said.problem and not (in_common := tried(f"{command} --unmatched drop")).problem:
         said, command = in_common, f"{command} --unmatched drop"
@@ -148,15 +157,17 @@ def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
     return "rows are matched by id" + (f"; those of {listed(moved)} are in a different order" if moved else "")
 
 
-def _texts_together(files: Sequence[str]) -> Found:
-    """Texts, of which one may be called like a reference."""
-    references = [file for file in files if Path(file).stem.casefold() in REFERENCES]
+def _texts_together(files: Sequence[str], metrics: str = "") -> Found:
+    """Texts, of which one may be called like a reference, and the metrics that suit each of them."""
+    known_names = (*REFERENCES, *GOLD) if "accuracy" in metrics else REFERENCES
+    references = [file for file in files if Path(file).stem.casefold() in known_names]
     known = references if len(references) == 1 else []
     systems = [file for file in files if file not in known]
-    said = tried(f"reshuffle score {shlex.join([*known, *systems])}")
+    flag = f" -m {metrics}" if metrics else ""
+    said = tried(f"reshuffle score {shlex.join([*known, *systems])}{flag}")
     watch = [*(said.watch if known else ()), *filter(None, [said.problem])]
     command = "score" if len(systems) == 1 else "compare"
-    commands = [] if said.problem else [f"reshuffle {command} {shlex.join([*(known or ['REF']), *systems])}"]
+    commands = [] if said.problem else [f"reshuffle {command} {shlex.join([*(known or ['REF']), *systems])}{flag}"]
     kind = f"outputs of {counted(len(systems), 'system')}"
     about = f"and the reference {known[0]}" if known else ""
     return Found(about, "", commands, kind=kind, watch=watch)

@@ -25,6 +25,7 @@ from .id_columns import (
     PARTS,
     PERHAPS_IDS,
     SEGMENT_IDS,
+    VARIANTS,
     are_ids,
     are_numbered,
     are_numbers_of_rows,
@@ -215,14 +216,14 @@ def split_name(path: str) -> tuple[str, str | None]:
 def split_rows(name: str | None) -> tuple[str | None, dict[str, str]]:
     """Split what follows ``#`` into the name of a column and the values of columns that choose rows.
 
-    >>> split_rows("match,epoch=2"), split_rows("model=a,seed=1"), split_rows("exact_match,strict-match")
-    (('match', {'epoch': '2'}), (None, {'model': 'a', 'seed': '1'}), ('exact_match,strict-match', {}))
+    >>> split_rows("match,epoch=2"), split_rows("model=a,lang=de"), split_rows("exact_match,strict-match")
+    (('match', {'epoch': '2'}), (None, {'model': 'a', 'lang': 'de'}), ('exact_match,strict-match', {}))
     """
     parts, rows = [] if name is None else name.split(","), dict[str, str]()
     while (
         parts
         and (found := re.fullmatch(r"(\w+)=(.+)", parts[-1]))
-        and (names_models(found[1]) or found[1].lower() in PARTS or names_runs(found[1]))
+        and (names_models(found[1]) or found[1].lower() in (*PARTS, *VARIANTS) or names_runs(found[1]))
     ):
         rows = {found[1]: found[2], **rows}
         parts.pop()

@@ -154,8 +154,11 @@ class Table(Opened):
             problem = f"expected {expected_score(numbers[row])}, got {shown}"
             if self.is_text and re.fullmatch(r"[+-]?\d+,\d+", str(value).strip()):
                 problem += ": write decimals with a point"
-            if _verdict(value) in GRADES:
-                problem += ": write right answers as 1 or true, and wrong ones as 0 or false"
+            has_words = self.format_name in TABLES and any(_verdict(each) in GRADES for each in column.lines)
+            if not self.is_text and isinstance(value, str) and math.isfinite(number_in(value)):
+                problem += ": write it without quotes"
+            elif isinstance(value, str) and has_words:
+                problem += ": write right answers as 1 or true, and all others as 0 or false"
             elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
                 problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"

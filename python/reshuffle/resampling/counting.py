@@ -520,7 +520,7 @@ WRITTEN = "punctuation or both cases"
 LOWER, UPPER = "lower case only, without punctuation", "capitals only, without punctuation"
 
 
-def _style(lines: Sequence[str | None]) -> str | None:
+def style_of(lines: Sequence[str | None]) -> str | None:
     """What most lines are like; None if that is not clear, or in a script without cases."""
     cased = [line for line in lines[:LINES_READ] if isinstance(line, str) and line.upper() != line.lower()]
     if len(cased) < TRANSCRIPTS:
@@ -537,6 +537,8 @@ def _style(lines: Sequence[str | None]) -> str | None:
 MOST_CLASSES = 20
 # The metrics of labels.
 OF_LABELS = ("accuracy", "micro-f1", "macro-f1", "mcc", "kappa")
+# Those of labels and of short answers.
+OF_ANSWERS = (*OF_LABELS, "exact", "f1")
 # Tokenizers of BLEU that split lines where there are spaces.
 SPACED = ("13a", "intl", "mteval-intl", "multi-bleu", "none")
 
@@ -676,7 +678,7 @@ def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
     keys, plain = [m.key for m in native], [m for m in native if m.by_speaker and not m.options]
     if not (plain or "wer" in keys):
         return
-    expected = _style(corpus.references[0])
+    expected = style_of(corpus.references[0])
     if expected in (LOWER, UPPER) and "wer" in keys and "asr-wer" not in keys:
         warn(
             "the references have no punctuation and only one case, like transcripts of speech, but WER tokenizes "
@@ -684,7 +686,7 @@ def _check_transcripts(corpus: Corpus, metrics: Sequence[AnyMetric]) -> None:
         )
     if not plain or expected is None:
         return
-    styles = {name: _style(lines) for name, lines in corpus.systems.items()}
+    styles = {name: style_of(lines) for name, lines in corpus.systems.items()}
     other = [name for name, style in styles.items() if style not in (expected, None)]
     if other:
         warn(

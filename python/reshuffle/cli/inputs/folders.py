@@ -26,7 +26,7 @@ def is_folder(path: str) -> bool:
 SETS_OF_TEXTS = "write --set NAME REF SYS SYS with those of each"
 SETS_OF_SCORES = "name only folders, one of each system, or the files of each test set in a manifest (--manifest)"
 # If only folders are named, the command takes one test set. Beside texts, folders cannot be test sets.
-ONE_SET = "use 'reshuffle compare' or 'reshuffle gate'"
+ONE_SET = "name a folder of each system for 'reshuffle compare' or 'reshuffle gate'"
 BESIDE_TEXTS = "'reshuffle compare' and 'reshuffle gate' take a manifest (--manifest)"
 # So many files in the order of their names may be what the shell made of a pattern such as *.txt.
 MANY = 3

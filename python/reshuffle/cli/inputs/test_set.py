@@ -21,7 +21,7 @@ from ...data.id_columns import PASSAGES, warn_of_passages, warn_of_repeated
 from ...data.reading import PLURALS, Opened, are_same_groups, is_log, read_columns, read_groups, split_name, split_path
 from ...data.score_columns import TABLES
 from ...errors import Argument, InputError, MisreadWarning, counted, listed, quoted, unknown_name, warn
-from ...metrics.native import NativeMetric, lacks_source
+from ...metrics.native import OF_SPEECH, Named, NativeMetric, lacks_source
 from ...metrics.precomputed import FromCounts, OwnTexts, SegmentScores, check_same_length
 from ...metrics.stored import CountsFile, StoredCounts, open_counts
 from ...names import is_metric
@@ -29,6 +29,7 @@ from ...options.declare import check_combined, refused
 from ...options.declare import files_in as files_of
 from ...options.files import SetFiles
 from ...options.inputs import TestSet
+from ...resampling.counting import OF_ANSWERS
 from ...settings import Units
 from ..metric_options import MetricChoice, metrics_of
 from .counts import check_no_flags, chosen_counts, given_counts, name_and_formula
@@ -205,8 +206,10 @@ class Input:
                 _warn_of_chapters(keyed)
         else:
             warn_of_repeated(keyed.name, keyed.keys)
-            if len(self.systems) > 1 and any(isinstance(m, NativeMetric) and m.by_speaker for m in metrics):
+            keys = {m.key for m in metrics if isinstance(m, Named)} if len(self.systems) > 1 else set()
+            if not keys.isdisjoint(OF_SPEECH):
                 _warn_of_speakers(keyed)
+            if not keys.isdisjoint({*OF_SPEECH, *OF_ANSWERS}):
                 file, _, rows = split_path(files.references[0])
                 if not {each.lower() for each in _columns_of(files, file)}.isdisjoint(PASSAGES):
                     table = replace(Opened.read(file, files.input_format, files.max_input), rows=rows)
