@@ -27,7 +27,7 @@ PARTS = tuple(
                  "category", "section", "split")
     for end in ("", "_name", "_id")
 )  # fmt: skip
-# What the same question may be asked in or with, so that its rows belong together.
+# Columns that tell versions of one question apart, whose rows belong together.
 VARIANTS = ("lang", "language", "template", "prompt_template", "temperature", "variant")
 # What several questions may be about.
 PASSAGES = tuple(
