@@ -195,7 +195,7 @@ def _two_systems(sets: Mapping[str, SetData]) -> tuple[str, str]:
     for name, each in sets.items():
         with on_test_set(name):
             if len(each.data.names) != 2:
-                hint = "; of one file, name both, as FILE#NAME or FILE#model=NAME"
+                hint = "; to choose two of a file, write FILE#NAME or FILE#model=NAME for each"
                 raise InputError(
                     "expected two systems, a baseline and a new one, got {got}: {names}"
                     + "{hint}" * (len(each.data.names) > 2),

@@ -324,7 +324,7 @@ WITH_IDS = {"question": [*range(1, 31)], "passage": [i // 3 for i in range(30)],
 
 @each_table
 def test_columns_that_look_like_ids_are_a_warning_and_those_named_so_an_error(table: Make) -> None:
-    said = r"acc: 'question', 'passage' look like ids, and are taken as systems: .* as in table\[\['a', 'b'\]\]"
+    said = r"acc: 'question', 'passage' look like ids but are taken as systems: .* as in table\[\['a', 'b'\]\]"
     with pytest.warns(reshuffle.InputWarning, match=said):
         SegmentScores("acc", table(WITH_IDS))
     with pytest.raises(InputError, match=r"acc: expected a column of scores for each system, got ids \('Doc_ID'\)"):

@@ -198,19 +198,19 @@ def test_the_baseline_of_a_folder_is_said(demo: Path, capsys: pytest.CaptureFixt
     for words, is_said in (("scores", True), ("scores/old.txt scores/new.txt", False)):
         assert command(f"--scores x {words} --margin x=0.5") == 0
         assert (said in capsys.readouterr().err) == is_said
-    with pytest.raises(InputError, match="scores is a folder: write only the folders after --scores x, or name their"):
+    with pytest.raises(InputError, match="scores is a folder, which has no columns: write --scores x and the folders"):
         command("--scores x scores#x scores#x --margin x=0.5")
 
 
 def test_the_baseline_in_a_table_of_both_systems_is_said(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"q{n},{model},d{n % 2},{n % 3 % 2}\n" for n in range(60) for model in ("new", "old"))
     (demo / "both.csv").write_text(f"id,model,dataset,x\n{rows}")
-    said = "the baseline is new, the first system in both.csv: name both for another, as FILE#NAME or FILE#model=NAME"
+    said = "the baseline is new, the first system in both.csv: to choose another, name both systems, as FILE#NAME or"
     for words, is_said in (("both.csv", True), ("both.csv#model=old both.csv#model=new", False)):
         assert command(f"--scores x {words} --margin x=0.3") == 0
         assert (said in capsys.readouterr().err) == is_said
     (demo / "both.csv").write_text(f"id,model,dataset,x\n{rows.partition(chr(10))[2]}")
-    with pytest.raises(InputError, match=r"lacks segment q0, which .*; name each system as"):
+    with pytest.raises(InputError, match=r"lacks segment q0, which .*, name each system as"):
         command("--scores x both.csv --margin x=0.3")
     assert command("--scores x both.csv#model=old both.csv#model=new --margin x=0.3 --unmatched drop") == 0
     (demo / "both.csv").write_text(
@@ -218,7 +218,7 @@ def test_the_baseline_in_a_table_of_both_systems_is_said(demo: Path, capsys: pyt
     )
     with pytest.raises(InputError) as error:
         command("--scores x both.csv --margin x=0.3")
-    assert str(error.value.with_flags()).endswith("a, b, c; of one file, name both, as FILE#NAME or FILE#model=NAME")
+    assert str(error.value.with_flags()).endswith("two of a file, write FILE#NAME or FILE#model=NAME for each")
 
 
 def test_a_configuration_has_margins_and_options_replace_its_keys(

@@ -340,7 +340,7 @@ def test_fields_of_logs_are_documents_and_their_epochs_are_runs(run: Any) -> Non
         put(f"logs/{name}.json", Path(f"{name}.json").read_text())
     assert run("compare", "--scores", "match", "logs", "--docs", "passage").out == found.out
     told = run(*compared).err
-    assert "a.json: segments with the same 'passage' (10 in all) are taken as independent" in told
+    assert "a.json: segments with the same 'passage' (10 values) are taken as independent" in told
     assert told.endswith(": add --docs passage\n")
     assert "a.json: unknown field 'topic'; known: passage" in run(*compared, "--docs", "topic").refusal()
 

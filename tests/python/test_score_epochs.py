@@ -35,10 +35,10 @@ def test_a_column_of_models_has_the_systems_if_there_are_several(run: Any) -> No
     moved = "moved.csv#topic: 1 segment with several values: 'q39'"
     assert moved in compare_right(run, "moved.csv", "--docs", "topic").refusal()
     put("models.csv", "id,model,right\n" + "q1,a,1\nq1,b,0\n" * 2)
-    twice = "segment q1 of system 'a' occurs twice: write each of several raters into a file of its own"
+    twice = "segment q1 of system 'a' occurs twice: if there are several raters, write a file for each"
     refused = compare_right(run, "models.csv").refusal()
     assert twice in refused
-    assert refused.endswith("if they are of several runs, call the column that numbers these 'run'\n")
+    assert refused.endswith("if there are several runs, number them in a column 'run'\n")
     for ids, runs in (("id", "run"), ("problem", "sample_idx"), ("id", "attempt")):
         lines = [f"q{n},{model},{at},{(n + at) % 3 % 2}\n" for n in range(9) for model in "ab" for at in range(3)]
         put("runs.csv", f"{ids},model,{runs},right\n{''.join(lines)}")
@@ -100,7 +100,7 @@ def test_questions_of_subjects_of_benchmarks_are_named_by_both(run: Any) -> None
     one = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=x")
     assert ("18 segments, 2 systems" in one.out, one.err) == (True, "")
     mixed = compare_right(run, "a.csv#benchmark=x", "b.csv#benchmark=y")
-    assert "benchmark=x, benchmark=y are rows of other questions, but are matched" in mixed.err
+    assert "rows of benchmark=x and benchmark=y are matched, but are different questions" in mixed.err
 
 
 @pytest.mark.parametrize("columns", ["domain,id,sample,passed", "domain,task_id,passed", "domain,task_id,n,c", "jsonl"])

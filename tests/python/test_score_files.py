@@ -83,7 +83,7 @@ def test_tables_of_several_systems(run: Any) -> None:
         ("x.score", "a\t1\nb\n", "x.score, line 2: expected 2 fields as in the first line, got 1"),
         ("x.score", "a\t1\nb\tx\n", "x.score#score, line 2: expected a finite number, got 'x'"),
         ("x.jsonl", '{"right": [1, 0]}\n', "got a list: for several answers to an item, write their mean, or a file"),
-        ("x.jsonl", '{"scores": {"f1": 1}}\n', "must be a key of the line itself; jq -c '. + .scores' copies those of"),
+        ("x.jsonl", '{"scores": {"f1": 1}}\n', "at the top level of the line; jq -c '. + .scores' copies them there"),
         ("x.json", '{"q7": 0.5}', 'scores by id are JSON lines such as {"id": "q7", "score": 0.5}'),
     ],
 )
@@ -145,7 +145,7 @@ def test_segments_with_the_same_passage_are_told_of(run: Any, field: str) -> Non
             put(f"{name}.csv", f"question_id,system,{field},right\n{rows}")
         return str(run("compare", "--scores", "right", "a.csv", "-n", "99", *more).err)
 
-    said = f"a.csv: segments with the same {field!r} (6 in all) are taken as independent, which can make p too small"
+    said = f"a.csv: segments with the same {field!r} (6 values) are taken as independent, which can make p too small"
     assert said in told(lambda n: f"g{n // 4}")
     assert told(lambda n: f"g{n // 4}", "--docs", field) == ""
     # Too few for a test of them; and one for each question, which two systems have answered.
@@ -214,8 +214,8 @@ def test_other_separators_than_those_of_the_ending_are_named(run: Any, file: str
     said = f"{file}, line 1: expected fields separated by {'commas' if file == 'x.csv' else 'tabs'}, as the ending"
     refused = run("compare", "--scores", "x", file).refusal()
     assert said in refused
-    todo = {"\t": ": name it .tsv", ",": ": name it .csv"}.get(
-        separator, "read_csv(FILE, sep=';', decimal=',') and to_csv"
+    todo = {"\t": ": rename it to .tsv", ",": ": rename it to .csv"}.get(
+        separator, "read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)"
     )
     assert refused.endswith(f"{todo}\n")
     assert run("doctor", file).refusal() == refused

@@ -220,6 +220,6 @@ def test_columns_of_ids_are_not_systems(run: Any) -> None:
     rows = [f"{i},{i},{i // 3},{i % 2},{i % 5 == 0:d}" for i in range(30)]
     put("q.csv", "\n".join(["question_id,question,passage,a,b", *rows]))
     outcome = run("compare", "--scores", "acc", "q.csv", "-n", "99")
-    assert "q.csv: 'question', 'passage' look like ids, and are taken as systems: if so, choose other" in outcome.err
+    assert "q.csv: 'question', 'passage' look like ids but are taken as systems: if they are ids, choose" in outcome.err
     assert "as in 'q.csv#a' 'q.csv#b'" in outcome.err
     assert "question_id" not in outcome.out

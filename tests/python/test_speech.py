@@ -272,7 +272,7 @@ def test_speakers_are_units_and_have_the_scores_of_their_lines(run: Any) -> None
     # In a table, a column says the same.
     lines = [(*key, texts["ref"][key], texts["a"][key], texts["b"][key]) for key in texts["ref"]]
     put("t.csv", "speaker,number,ref,a,b\n" + "".join(",".join(row) + "\n" for row in lines))
-    said = "t.csv: segments with the same 'speaker' (8 in all) are taken as independent"
+    said = "t.csv: segments with the same 'speaker' (8 values) are taken as independent"
     for name, docs, is_said in (
         ("asr-wer", (), True),
         ("bleu", (), False),

@@ -27,7 +27,7 @@ PARTS = tuple(
                  "category", "section", "split")
     for end in ("", "_name", "_id")
 )  # fmt: skip
-# What the same question may be asked in or with, so that its rows belong together.
+# Columns that tell versions of one question apart, whose rows belong together.
 VARIANTS = ("lang", "language", "template", "prompt_template", "temperature", "variant")
 # What several questions may be about.
 PASSAGES = tuple(
@@ -182,8 +182,8 @@ def warn_of_repeated(name: str, ids: Sequence[str] | None) -> None:
         ids = f"each of {n:,} ids occurs" if n == len(times) else f"{n:,} of {len(times):,} ids occur"
         warn(
             "{file}: {ids}, but rows with the same id are taken as independent segments, which can make p too small: "
-            "pass these ids as {documents}, or compare runs with {runs} (a column 'epoch', or a file of each); if "
-            "they are independent, leave these ids out",
+            "pass these ids as {documents}, or compare runs with {runs} (it needs a column 'epoch' or a file for "
+            "each run); if rows are independent, leave the ids out",
             MisreadWarning,
             file=name,
             ids=f"{ids} {f'{max(alike):,}' if len(alike) == 1 else 'several'} times",
@@ -217,7 +217,7 @@ def warn_of_passages(
         own = own if ids is None else [*dict(zip(ids, own, strict=False)).values()]
         if FEWEST_GROUPS <= len(set(own)) <= len(own) // 2:
             warn(
-                "{file}: segments with the same {name} ({n:,} in all) are taken as independent, which can make p too "
+                "{file}: segments with the same {name} ({n:,} values) are taken as independent, which can make p too "
                 "small and intervals too narrow: add {documents}",
                 file=file,
                 n=len(set(own)),
@@ -271,9 +271,10 @@ def warn_of_ids(where: str, scores: Mapping[Any, Any], chosen: Callable[[Sequenc
     others = [str(name) for name in scores if str(name) not in found]
     if found and others:
         one = len(found) == 1
-        what = "looks like ids, and is taken as a system" if one else "look like ids, and are taken as systems"
+        what = "looks like ids but is taken as a system" if one else "look like ids but are taken as systems"
         warn(
-            f"{where}: {listed(map(quoted, found))} {what}: if so, choose other columns, as in {chosen(others)}",
+            f"{where}: {listed(map(quoted, found))} {what}: if they are ids, choose other columns, as in "
+            f"{chosen(others)}",
             MisreadWarning,
         )
     answers = [name for name, numbers in scores.items() if _are_among(numbers, 0, 1)]

@@ -46,7 +46,7 @@ class Opened:
     format_name: str
     rows: Mapping[str, str] = field(default_factory=dict)
     """Columns, and their values in the rows that are read: by default all."""
-    # What has been read of columns with ids.
+    # The ids that have been read, by column.
     _ids: dict[str, list[str] | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod

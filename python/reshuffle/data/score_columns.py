@@ -40,7 +40,7 @@ PRINTED = {"comet-printed": is_printed, "mt-metrics-eval": is_named}
 NUMBER = re.compile(r"-?\d*\.?\d+(?:[eE][-+]?\d+)?")
 # What separates fields. Files of people's scores with these endings may have white space instead.
 SEPARATORS = {"tsv": "\t", "csv": ","}
-ENDINGS = {"\t": "name it .tsv", ",": "name it .csv"}
+ENDINGS = {"\t": "rename it to .tsv", ",": "rename it to .csv"}
 # The most values of a label, such as right and wrong.
 MAX_LABELS = 2
 # What errors expect in columns of names.
@@ -161,7 +161,7 @@ class Table(Opened):
                 problem += ": write right answers as 1 or true, and all others as 0 or false"
             elif isinstance(value, dict):
                 key = column.name.partition("#")[2] or self.header[0]
-                problem += f": a score must be a key of the line itself; jq -c '. + .{key}' copies those of the object"
+                problem += f": scores must be at the top level of the line; jq -c '. + .{key}' copies them there"
             elif isinstance(value, list):
                 problem += (
                     ": for several answers to an item, write their mean, or a file per answer for 'reshuffle runs'"
@@ -169,7 +169,7 @@ class Table(Opened):
             if not is_missing:
                 column.fail(row + 1, problem)
             problem, pairwise = f"{column.place(row + 1)}: {problem}", Argument("missing", ("pairwise",))
-            raise InputError("{problem}; with {missing} it is a missing score", problem=problem, missing=pairwise)
+            raise InputError("{problem}; with {missing} it counts as missing", problem=problem, missing=pairwise)
         return numbers
 
 
@@ -245,7 +245,7 @@ def check_header(table: Table) -> None:
     if other:
         between = "tabs" if own == "\t" else "commas"
         expected = f"expected fields separated by {between}, as the ending of the file says, got {shown}"
-        by_pandas = "write it anew, in pandas by read_csv(FILE, sep=';', decimal=',') and to_csv"
+        by_pandas = "convert it, as with pandas: read_csv(FILE, sep=';', decimal=',').to_csv(NEW, index=False)"
         table.source.fail(f"{expected}: {ENDINGS.get(other[0][0], by_pandas)}", 1)
     if not table.header or not all(map(NUMBER.fullmatch, table.header)):
         return

@@ -318,14 +318,14 @@ def _by_system(table: Table, numbers: Numbers, segments: Column, systems: Column
             cell.tolist(),
             segments,
             lambda row: f"{shortened(ids[segment[row]])} of system {quoted(names[system[row]])}",
-            ": write each of several raters into a file of its own, for 'reshuffle human'; if they are of several "
-            "runs, call the column that numbers these 'run'",
+            ": if there are several raters, write a file for each, for 'reshuffle human'; if there are several runs, "
+            "number them in a column 'run'",
         )
     if not counts.all():
         i, j = divmod(int(np.flatnonzero(counts == 0)[0]), len(ids))
         (place, _, key), having = systems.name.rpartition("#"), names[system[segment == j].min()]
         problem = f"system {quoted(names[i])} lacks segment {shortened(ids[j])}, which {quoted(having)} has"
-        hint = "; name each system as {file}#{key}=NAME, and {unmatched} leaves out what some lack"
+        hint = ": to leave out such segments, name each system as {file}#{key}=NAME, and add {unmatched}"
         hint = hint if names_models(key) else ""
         unmatched = Argument("unmatched", ("drop",))
         raise InputError("{file}: {problem}" + hint, file=place, problem=problem, key=key, unmatched=unmatched)

@@ -684,8 +684,8 @@ def _on_two_scales(name: str, arrays: Mapping[str, Scores], higher_is_better: bo
         others = f"{name}: the scores of {shares} are from 0 to 1, and those of {system}"
         if _may_be_percent(scores, arrays[shares], higher_is_better):
             return (
-                f"{others} reach {high:g}: convert them to one scale; if they are on the same scale already, divide "
-                "all scores and margins by 100, which changes no p"
+                f"{others} reach {high:g}: convert them to one scale; if they already are on one, divide all "
+                "scores and margins by 100, which leaves p unchanged"
             )
         if _may_be_logarithms(scores, arrays[shares]):
             return (

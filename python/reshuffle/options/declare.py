@@ -289,7 +289,7 @@ class Option:
     def _check_choice(self, shown: str, value: Any) -> None:
         """Raise :class:`InputError` for a name or an object that cannot be chosen."""
         if isinstance(value, list | tuple):
-            raise InputError(f"{shown} takes one value in a call, got {quoted(value)}")
+            raise InputError(f"{shown} takes one value per call, got {quoted(value)}")
         if isinstance(value, str) or not self.takes_objects:
             reason = self.excepted.get(value) if isinstance(value, str) else None
             if reason:

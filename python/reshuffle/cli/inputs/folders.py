@@ -26,7 +26,7 @@ def is_folder(path: str) -> bool:
 SETS_OF_TEXTS = "write --set NAME REF SYS SYS with those of each"
 SETS_OF_SCORES = "name only folders, one of each system, or the files of each test set in a manifest (--manifest)"
 # If only folders are named, the command takes one test set. Beside texts, folders cannot be test sets.
-ONE_SET = "name a folder of each system for 'reshuffle compare' or 'reshuffle gate'"
+ONE_SET = "use 'reshuffle compare' or 'reshuffle gate' with a folder for each system"
 BESIDE_TEXTS = "'reshuffle compare' and 'reshuffle gate' take a manifest (--manifest)"
 # So many files in the order of their names may be what the shell made of a pattern such as *.txt.
 MANY = 3
@@ -46,7 +46,7 @@ def note_baseline(files: SetFiles, names: Sequence[str], otherwise: str, in_one:
         first = f"first of {len(given):,} files by name"
     elif len(given) == 1 and len(in_one) == 2:
         names, first = in_one, f"first system in {printable(display_name(given[0]))}"
-        otherwise = "name both for another, as FILE#NAME or FILE#model=NAME"
+        otherwise = "to choose another, name both systems, as FILE#NAME or FILE#model=NAME"
     else:
         return
     click.echo(f"reshuffle: the baseline is {printable(names[0])}, the {first}: {otherwise}", err=True)
@@ -127,8 +127,8 @@ def _of_systems(given: OfSystems, others: Sequence[str], max_input: int, several
     for folder, _, name in (path.partition("#") for path in given if not path_is(path)):
         if name and is_folder(folder):
             raise InputError(
-                f"{display_name(folder)} is a folder: write only the folders after --scores {name}, or name their "
-                f"files, as FILE#{name}"
+                f"{display_name(folder)} is a folder, which has no columns: write --scores {name} and the "
+                f"folders without #{name}, or name their files, as FILE#{name}"
             )
     found = {path: files_in(path) for path in given if is_folder(path)}
     files = tuple(file for path in given for file in found.get(path, (path,)))

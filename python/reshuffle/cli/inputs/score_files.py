@@ -118,12 +118,13 @@ def _check_asked(log: ScoreFile, asked: dict[str, tuple[str, str]]) -> None:
 
 
 def _check_parts(paths: Iterable[str]) -> None:
-    """Warn of rows that are chosen from several benchmarks, whose questions may have the same numbers."""
+    """Warn if rows of different benchmarks are matched: their questions may have the same numbers."""
     chosen = [{name: value for name, value in split_path(path)[2].items() if name.lower() in PARTS} for path in paths]
     first, *others = [each for each in chosen if each] or [{}]
     if other := next((each for each in others if each != first), None):
         shown = [",".join(f"{name}={value}" for name, value in each.items()) for each in (first, other)]
-        warn(f"{listed(shown)} are rows of other questions, but are matched: choose the same of each", MisreadWarning)
+        matched = f"rows of {' and '.join(shown)} are matched, but are different questions"
+        warn(f"{matched}: choose the same for all files", MisreadWarning)
 
 
 def _tell_of_means(file: str, log: ScoreFile | None) -> None:

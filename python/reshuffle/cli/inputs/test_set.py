@@ -392,8 +392,8 @@ def _with_speakers(files: SetFiles) -> SetFiles:
     reference = files.references[0]
     if (files.input_format or format_of(split_name(reference)[0])) not in ("trn", "kaldi"):
         raise InputError(
-            "{documents} {speaker}: {file} has no ids of utterances: use .trn files, {kaldi}, or a file with the "
-            "speaker of each segment, as a column of a table: {documents} FILE#{speaker}",
+            "{documents} {speaker}: {file} has no utterance ids: use .trn files, {kaldi}, or a file or column with the "
+            "speaker of each segment, as in {documents} FILE#{speaker}",
             documents=Argument("documents"),
             speaker=SPEAKER,
             file=display_name(reference),

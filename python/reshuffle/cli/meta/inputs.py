@@ -168,7 +168,7 @@ class MetaInput:
         if path == people and own == file.chosen(column):
             left = [each for each in file.names if each != own]
             raise InputError(
-                "{scores}: these scores are those of people ({own}): {advice}",
+                "{scores}: these are the human scores ({own}): {advice}",
                 scores=Argument(f"metric_scores, {name}", as_flag=f"--metric-scores {name}={given}"),
                 own=quoted(own),
                 advice=f"write FILE#{left[0]}" if left else "name another column, as in FILE#NAME, or another file",

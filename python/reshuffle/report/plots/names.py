@@ -88,7 +88,7 @@ def places(
             covered = shared(boxes, others)
             outside = sizes[at].prod() - shared(boxes, np.array([[0.0, 0.0, *room]]))
             cost = 50 * (covered > 0) + 10 * covered + 50 * outside + far
-            if has_line[np.argmin(cost)]:  # else lines that cross others change nothing
+            if has_line[np.argmin(cost)]:  # otherwise lines do not matter
                 crossed = shared(spots.reshape(-1, 4), others).reshape(len(far), -1).sum(axis=1)
                 cost += 100 * crossed * has_line
             best = int(np.argmin(cost))

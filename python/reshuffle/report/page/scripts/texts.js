@@ -19,7 +19,7 @@ function seen(element) {
   act();
 }
 
-/** Call act() when an element comes into sight or is printed, instead of what an earlier call was to do then. */
+/** Call act() when an element scrolls into view or is printed. It replaces the act() of an earlier call. */
 function whenSeen(element, act) {
   waiting.get(element)?.[0].disconnect();
   const observer = new IntersectionObserver((entries) => {
@@ -31,7 +31,7 @@ function whenSeen(element, act) {
 
 window.addEventListener("beforeprint", () => [...waiting.keys()].forEach(seen));
 
-/** Call fill() when the texts of a view are inflated, unless another view is shown by then: large ones when the element comes into sight. */
+/** Call fill() when the texts of a view are inflated, unless another view is shown by then; large texts wait until the element scrolls into view. */
 function withTexts(view, element, fill) {
   const { document: shown } = view;
   const unpack = async () => {
