@@ -654,7 +654,7 @@ def _of_columns(columns: Columns, numbers: Sequence[str]) -> list[str]:
 def _labels(columns: Columns, texts: Sequence[str], numbers: Sequence[str]) -> list[str]:
     """The columns of labels of the same classes: of several systems, or one that is called like a reference."""
     if any(name.lower() in GOLD for name in numbers):
-        labels = [name for name in numbers if _are_labels(columns.table.floats(columns.all[name]))]
+        labels = [name for name in numbers if name in columns.numbers and _are_labels(columns.numbers[name])]
     else:
         labels = [name for name in texts if _are_labels(columns.all[name].lines)]
     labels = [name for name in labels if not {*columns.words(name)}.isdisjoint(columns.words(labels[0]))]
@@ -748,7 +748,7 @@ def _of_numbers(columns: Columns, names: Sequence[str]) -> list[str]:
         return [f"{each} --docs {_in('FILE', table.id_column(()) or '')}" for each in one]
     if run:
         return [*one, of_runs(best)]
-    if len(scores) < len(names) or _n_systems(table.source) < 2:
+    if not len(scores) == len(names) > 1 or _n_systems(table.source) < 2:
         return one
     every = _with_scores("METRIC", "FILE", lacks)
     return [*one, *every] if table.format_name == "jsonl" else [*every, *one]

@@ -125,7 +125,8 @@ def _texts_together(files: Mapping[str, Found]) -> Found:
 def _columns_alike(files: Mapping[str, Found]) -> Found | None:
     """Two tables, each with a reference and an output of one system in columns of the same names; else None."""
     first, second = [*map(shlex.quote, files)][:2]
-    commands = {command.replace(f" {file}#", " FILE#") for file, command in _first_commands(files)}
+    own = {file: "".join(each.commands[:1]) for file, each in files.items()}
+    commands = {command.replace(f" {shlex.quote(file)}#", " FILE#") for file, command in own.items()}
     command = commands.pop()
     if len(files) > 2 or commands or " OTHER#" not in command or " FILE#" not in command:
         return None
@@ -135,7 +136,7 @@ def _columns_alike(files: Mapping[str, Found]) -> Found | None:
 
 def _scores_together(files: Mapping[str, Found]) -> Found | None:
     """Files of scores, each of one system; None if some file has no scores, or those of several."""
-    commands = [shlex.split(command) for _, command in _first_commands(files)]
+    commands = [shlex.split("".join(each.commands[:1])) for each in files.values()]
     with contextlib.suppress(InputError):
         if files_of_tasks([*files]):  # each of which alone may look like a folder of systems
             commands = [[*words[:5], "OTHER", *words[5:]] for words in commands]
@@ -156,11 +157,6 @@ def _scores_together(files: Mapping[str, Found]) -> Found | None:
     if is_one and all(any(each.startswith("reshuffle runs ") for each in one.commands) for one in files.values()):
         offered.append(of_runs(names[0], [*map(shlex.quote, shown)]))
     return _read_together("scores", len(files), "" if said.problem else _matched(files, said.watch), offered, said)
-
-
-def _first_commands(files: Mapping[str, Found]) -> list[tuple[str, str]]:
-    """The quoted name of each file, and the likeliest of its commands."""
-    return [(shlex.quote(file), "".join(each.commands[:1])) for file, each in files.items()]
 
 
 def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
