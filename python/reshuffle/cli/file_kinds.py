@@ -72,6 +72,8 @@ from ..tune.weights import read_named_weights
 from .inputs.folders import files_by_task, files_in, is_folder, task_of
 from .inputs.sets import read_manifest
 
+# What a reference is called.
+REFERENCES = ("ref", "refs", "reference", "references")
 # In place of other commands than those of the kind of a file.
 OF_KIND = ("",)
 
@@ -205,16 +207,20 @@ def _folder(path: str) -> Found | None:
     holds += f"; not text: {listed(others)}" if others else ""
     if not texts:
         return Found("folder", holds, (), kind="files that are not text")
-    references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
-    systems = [file for file in texts if file not in references]
+    reference = called_reference(texts)
+    systems = [file for file in texts if file not in reference]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
-    named = [_with_column(file) for file in ([*references, *systems] if len(references) == 1 else texts)]
-    if len(references) != 1 and not others and named == texts:
+    named = [_with_column(file) for file in (*reference, *systems)]
+    if not reference and not others and named == texts:
         return Found("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
-    return Found(
-        "folder", holds, [f"reshuffle compare {shlex.join(named if len(references) == 1 else ['REF', *named])}"]
-    )
+    return Found("folder", holds, [f"reshuffle compare {shlex.join(named if reference else ['REF', *named])}"])
+
+
+def called_reference(files: Iterable[str], names: Sequence[str] = REFERENCES) -> list[str]:
+    """The file that is called like a reference, if it is the only one."""
+    references = [file for file in files if Path(file).stem.casefold() in names]
+    return references if len(references) == 1 else []
 
 
 def _with_column(file: str) -> str:
@@ -776,8 +782,7 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }
 BY_SCORES = "reshuffle compare --scores"
-# What a reference is called, and texts that are no outputs.
-REFERENCES = ("ref", "refs", "reference", "references")
+# Texts that are no outputs.
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
 # What is beside transcripts of speech.
 OF_UTTERANCES = ("speaker", "speaker_id", "utt_id", "utterance_id", "audio", "wav")

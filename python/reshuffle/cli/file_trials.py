@@ -8,7 +8,6 @@ import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from ..data.formats import LOGS
@@ -18,7 +17,7 @@ from ..errors import InputError, InputWarning, counted, listed
 from ..options.files import SetFiles
 from ..sets import SetData
 from .commands import compare_command, score_command
-from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in, gated, of_runs
+from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, called_reference, found_in, gated, of_runs
 from .inputs.folders import files_of_tasks
 from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
@@ -111,9 +110,7 @@ def _texts_together(files: Mapping[str, Found]) -> Found:
     metrics = {command.partition(" -m ")[2] for each in files.values() for command in each.commands[:1]}
     metrics = {each.partition(" --")[0] for each in metrics}
     flag = "".join(f" -m {each}" for each in metrics if each and len(metrics) == 1)
-    known_names = (*REFERENCES, *GOLD) if "accuracy" in flag else REFERENCES
-    references = [file for file in files if Path(file).stem.casefold() in known_names]
-    known = references if len(references) == 1 else []
+    known = called_reference(files, (*REFERENCES, *GOLD) if "accuracy" in flag else REFERENCES)
     systems = [file for file in files if file not in known]
     said = tried(f"reshuffle score {shlex.join([*known, *systems])}{flag}")
     said = said if known else said._replace(watch=())
