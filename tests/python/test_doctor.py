@@ -239,7 +239,10 @@ def test_commands_for_scores_of_any_form_work(tmp_path: Path, run: Any, monkeypa
     for name, gap in (("people.tsv", "NA"), ("judge.tsv", "1")):
         rows = (f"{i}\t{i % 3}\t{i % 4}" if i % 2 else f"{i}\t{gap}\t{gap}" for i in range(1, 51))
         write(name, "segment\tsmall\tlarge", *rows)
+    for name, words in (("words_a.csv", ("yes", "no", "")), ("words_b.csv", ("no", "yes"))):
+        write(name, "id,ok", *(f"{i},{words[i % len(words)]}" for i in range(50)))
     for name, first, other in (
+        ("words_a.csv", "--scores ok words_a.csv OTHER --missing pairwise", "words_b.csv"),
         ("people.tsv", "--scores METRIC people.tsv --missing pairwise", "judge.tsv"),
         ("answers/a.jsonl", "--scores ok answers/a.jsonl OTHER", "answers/b.jsonl"),
         ("answers", "--scores ok answers", "answers/b.jsonl"),

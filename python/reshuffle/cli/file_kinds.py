@@ -51,6 +51,7 @@ from ..data.score_columns import (
     columns_of_scores,
     has_labels,
     has_texts,
+    has_verdicts,
     roles_of,
     table_of,
 )
@@ -71,6 +72,8 @@ from ..tune.weights import read_named_weights
 from .inputs.folders import files_by_task, files_in, is_folder, task_of
 from .inputs.sets import read_manifest
 
+# What a reference is called.
+REFERENCES = ("ref", "refs", "reference", "references")
 # In place of other commands than those of the kind of a file.
 OF_KIND = ("",)
 
@@ -117,8 +120,9 @@ def found_in(path: str) -> list[Found]:
     try:
         return _first((SCORES, TEXTS), path)
     except InputError:
+        # JSON may have scores under several keys.
         with contextlib.suppress(InputError):
-            if by_ending and table.header:  # JSON with scores under several keys
+            if by_ending and table.header:
                 return _first((TABLE,), path)
         if _are_damaged_scores(_source(path)):
             raise
@@ -203,16 +207,20 @@ def _folder(path: str) -> Found | None:
     holds += f"; not text: {listed(others)}" if others else ""
     if not texts:
         return Found("folder", holds, (), kind="files that are not text")
-    references = [file for file in texts if Path(file).stem.casefold() in REFERENCES]
-    systems = [file for file in texts if file not in references]
+    reference = called_reference(texts)
+    systems = [file for file in texts if file not in reference]
     holds += "; to compare every pair add --all-pairs" if len(systems) > 2 else ""
-    named = [_with_column(file) for file in ([*references, *systems] if len(references) == 1 else texts)]
-    if len(references) != 1 and not others and named == texts:
+    named = [_with_column(file) for file in (*reference, *systems)]
+    if not reference and not others and named == texts:
         return Found("folder", holds)
     # A folder stands for all of its files, and the reference is no system.
-    return Found(
-        "folder", holds, [f"reshuffle compare {shlex.join(named if len(references) == 1 else ['REF', *named])}"]
-    )
+    return Found("folder", holds, [f"reshuffle compare {shlex.join(named if reference else ['REF', *named])}"])
+
+
+def called_reference(files: Iterable[str], names: Sequence[str] = REFERENCES) -> list[str]:
+    """The file that is called like a reference, if it is the only one."""
+    references = [file for file in files if Path(file).stem.casefold() in names]
+    return references if len(references) == 1 else []
 
 
 def _with_column(file: str) -> str:
@@ -220,9 +228,8 @@ def _with_column(file: str) -> str:
     if FORMATS[format_of(file)].names is None:  # not read again
         return file
     with contextlib.suppress(InputError):
-        table, columns = _read_table(file)
-        texts = [name for name, column in columns.items() if name not in table.id_columns and has_texts(table, column)]
-        return f"{file}#{texts[0]}" if len(texts) == 1 < len(columns) else file
+        columns = Columns(file)
+        return f"{file}#{columns.texts[0]}" if len(columns.texts) == 1 < len(columns.all) else file
     return file
 
 
@@ -264,7 +271,7 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
         ]
     else:  # files of test sets
         both = command.replace(f" {shown} OTHER", " FILE OTHER")
-        commands = [both, f"{both.replace('compare', 'gate', 1)} --margin MARGIN"]
+        commands = [both, gated(both)]
     return Found(kind="scores", format="folder", contents=about, commands=commands, watch=watch)
 
 
@@ -440,24 +447,20 @@ def _scores(path: str) -> Found | None:
     has_epochs = name == "inspect" and n_segments < len(cells.values)
     holds += f"; {counted(n_segments, 'segment')}, in several epochs" if has_epochs else ""
     holds += f"; systems {listed(systems)}" if systems and systems != system_names([path]) else ""
-    fields = _groups(file.content) if isinstance(file.content, Samples) else ()
+    samples = file.content if isinstance(file.content, Samples) else None
+    fields = [name for name in samples.header if _is_shared(samples.values(name))] if samples else []
     holds += f"; for --docs {listed(fields)}" if fields else ""
-    key = "METRIC" if unnamed else shlex.quote(metrics[0])
+    key = "METRIC" if unnamed else metrics[0]
     lacks = bool(np.isnan(cells.values).any())
     commands = _with_scores(key, "FILE OTHER", lacks)
     commands += [_with_labels("FILE", "BASELINE", "NEW")] if name == "numbers" and _are_labels(cells.values) else []
-    commands += [f"reshuffle runs --scores {key} --baseline FILE --system OTHER"] if has_epochs else []
+    commands += [of_runs(key)] if has_epochs else []
     if len(systems) > 1:
         if not (compared := _n_systems(source, metrics[0]) > 1):
             holds += "; no column of segments, such as 'segment', which compare needs"
         several = several.replace("systems", "segments", 1) if compared else several
         commands = [*(_with_scores(key, "FILE", lacks) if compared else []), several]
     return Found(f"{name}: {about}", holds, commands)
-
-
-def _groups(samples: Samples) -> list[str]:
-    """The fields whose values several samples share."""
-    return [name for name in samples.header if _is_shared(samples.values(name))]
 
 
 def _is_shared(values: Sequence[Any], least: int = 2) -> bool:
@@ -479,11 +482,22 @@ def _with_labels(*columns: str) -> str:
 
 def _with_scores(name: str, files: str, lacks: bool) -> list[str]:
     """The commands for files of scores, some of which are missing if ``lacks``."""
-    compared = f"{BY_SCORES} {name} {files}"
+    compared = f"{BY_SCORES} {shlex.quote(name)} {files}"
     if not lacks:
         return [compared]
     labels = [f"reshuffle human --scores LABELS {files} --scores METRIC OTHER"] if files == "FILE" else []
     return [f"{compared} --missing pairwise", *labels]
+
+
+def gated(compared: str) -> str:
+    """The command of a gate for the files of another one."""
+    return f"{compared.replace('compare', 'gate', 1)} --margin MARGIN"
+
+
+def of_runs(score: str, files: Sequence[str] = ("FILE", "OTHER")) -> str:
+    """The command for files of several runs, whose first is that of the baseline."""
+    baseline, *systems = files
+    return f"reshuffle runs --scores {shlex.quote(score)} --baseline {baseline} --system {' --system '.join(systems)}"
 
 
 def _n_systems(source: Source, metric: str | None = None) -> int:
@@ -521,125 +535,156 @@ def _texts(path: str) -> Found:
     return Found(about, size, OF_FORMAT.get(tags, usual))
 
 
-def _read_table(path: str) -> tuple[Table, Mapping[str, Column]]:
-    """The table in a file, and its columns by name; none of a file without a header."""
-    table = table_of(_source(path))
-    check_header(table)
-    return table, dict(zip(table.header, table.columns(table.header), strict=True))
+class Columns:
+    """The columns of a table, and what they hold besides ids. Each is read once."""
+
+    def __init__(self, path: str) -> None:
+        self.table = table = table_of(_source(path))
+        check_header(table)
+        self.all: Mapping[str, Column] = dict(zip(table.header, table.columns(table.header), strict=True))
+        self.texts: list[str] = []
+        self.numbers: dict[str, Numbers] = {}
+        self.damaged: dict[str, str] = {}
+        """Numbers, but for some cell: what is wrong with it."""
+        for name, column in self.all.items():
+            if name in table.id_columns:
+                continue
+            floats = table.floats(column)
+            unknown = np.flatnonzero(np.isnan(floats)).tolist()
+            row = next((row for row in unknown if not table.is_missing(column.lines[row])), None)
+            if row is None:
+                self.numbers[name] = floats
+            elif has_texts(table, column):
+                self.texts.append(name)
+            else:
+                self.damaged[name] = _damage(name, column, row)
+        self.verdicts = [
+            name for name in self.texts if has_verdicts(table, self.all[name]) and _pass_and_fail(self.words(name))
+        ]
+        self.lacks = any(np.isnan(floats).any() for floats in self.numbers.values()) or any(
+            any(map(table.is_missing, self.all[name].lines)) for name in self.verdicts
+        )
+
+    def words(self, name: str) -> list[str]:
+        """The values of a column that are not missing, as texts, each once."""
+        present = (value for value in self.all[name].lines if not self.table.is_missing(value))
+        return [*dict.fromkeys(str(value).strip() for value in present)]
+
+    def of_own_format(self) -> list[str]:
+        """The columns of texts that commands can read: they go by the ending of the file."""
+        return self.texts if self.table.format_name == format_in(self.table.source) else []
+
+
+def _pass_and_fail(words: Iterable[str]) -> bool:
+    return {GRADES.get(word.lower()) for word in words} >= {0.0, 1.0}
+
+
+def _damage(name: str, column: Column, row: int) -> str:
+    cell = column.lines[row]
+    if any(math.isnan(number_in(str(line))) for line in column.lines):
+        return f"numbers in {name}, but {quoted(str(cell))} in segment {row + 1:,}"
+    return f"numbers as strings in {name}: scores are written without quotes, not as {json.dumps(cell)}"
 
 
 def _table(path: str) -> Found:
     """What the columns of a table hold: texts, labels and ids, or numbers, perhaps with some cell that is none."""
-    table, columns = _read_table(path)
-    others, numbers, lacks = [], [], False
-    damaged: dict[str, str] = {}
-    ids = table.id_columns
-    for name, column in columns.items():
-        if name in ids:
-            continue
-        wrong = table.not_numbers(column)
-        if not wrong:
-            numbers.append(name)
-            lacks |= any(map(table.is_missing, column.lines))
-        elif has_texts(table, column):
-            others.append(name)
-        else:
-            row, cell = wrong[0], column.lines[wrong[0]]
-            problem = f"numbers in {name}, but {quoted(str(cell))} in segment {row + 1:,}"
-            if not any(math.isnan(number_in(str(line))) for line in column.lines):  # of JSON
-                shown = json.dumps(cell)
-                problem = f"numbers as strings in {name}: scores are written without quotes, not as {shown}"
-            damaged[name] = problem
-    size, factors, repeated = _size(table, len(next(iter(columns.values())).lines))
+    columns = Columns(path)
+    table, ids = columns.table, columns.table.id_columns
+    size, factors, repeated = _size(table, len(next(iter(columns.all.values())).lines))
     # pandas writes its index without a header.
     with_ids = [name for name in ids if name or len(ids) == 1]
-    groups = [name for name in with_ids if name != table.id_column(()) and _is_shared(columns[name].lines)]
+    groups = [name for name in with_ids if name != table.id_column(()) and _is_shared(columns.all[name].lines)]
     own_ids = [name or "the first column" for name in with_ids if name not in (*groups, *factors)]
-    words = [name for name in others if _are_verdicts(columns[name])]
-    # Beside times and the like, the words are the scores.
-    are_scores = bool(words) and not damaged and not any(has_labels(table, columns[name]) for name in numbers)
-    texts = [name for name in others if name not in (*words, *factors)]
-    spans = {name: table.floats(columns[name]) for name in numbers if name not in factors}
+    texts = [name for name in columns.texts if name not in (*columns.verdicts, *factors)]
+    spans = {name: floats for name, floats in columns.numbers.items() if name not in factors}
     by_kind = (("ids", own_ids), ("groups", groups), ("texts", texts))
     holds = [f"{what} in {listed(own)}" for what, own in by_kind if own]
-    holds += [f"{' or '.join(_distinct(columns[name]))} in {name}" for name in words]
+    holds += [f"{' or '.join(columns.words(name))} in {name}" for name in columns.verdicts]
     holds += [f"numbers in {_spans(spans)}"] if spans else []
-    commands, watch = _of_columns(table, columns, others, words, [*spans] or [*damaged], lacks), []
-    if are_scores and not any("macro-f1" in each for each in commands):
-        commands = [*_of_numbers(table, words[:1], lacks), *commands]
-    elif are_scores and len(words) > 1 and not any(name.lower() in GOLD for name in words):
-        commands = [f"{BY_SCORES} METRIC {' '.join(f'FILE#{shlex.quote(name)}' for name in words)}", *commands]
-    said: list[str] = []
-    for name in texts:
-        if _have_verdicts(columns[name]) or (not commands and isinstance(columns[name].lines[0], dict)):
-            try:
-                table.numbers(columns[name], may_be_missing=True)
-            except InputError as error:
-                said.append(str(error))
-    watch += said
-    if not commands and len(others) == 1 and not said:
-        commands = [each.replace("FILE", f"FILE#{shlex.quote(others[0])}") for each in OF_TEXTS]
-    elif not commands and not said:
-        commands = [f"reshuffle compare REF BASELINE NEW --docs FILE#{shlex.quote(ids[0])}"]
+    commands = _of_columns(columns, [*spans] or [*columns.damaged])
+    watch = [problem for name in texts if (problem := _no_score(columns, name, has_commands=bool(commands)))]
+    if not commands and not watch:
+        own = OF_TEXTS if len(columns.texts) == 1 else ("reshuffle compare REF BASELINE NEW --docs FILE",)
+        commands = [each.replace("FILE", _in("FILE", [*columns.texts, *ids][0])) for each in own]
     if any("--scores" in each and " --docs FILE" in each for each in commands[:1]):
         watch.append(
             "--docs keeps the rows of an id together; if they come from several runs, number the runs in a column 'run'"
         )
     watch += [f"{repeated}; if these are duplicates, remove them"] if repeated else []
-    return Found(table.format_name, "; ".join([size, *holds, *damaged.values()]), commands, watch=watch)
+    return Found(table.format_name, "; ".join([size, *holds, *columns.damaged.values()]), commands, watch=watch)
 
 
-def _of_columns(
-    table: Table,
-    columns: Mapping[str, Column],
-    others: Sequence[str],
-    words: Sequence[str],
-    numbers: Sequence[str],
-    lacks: bool,
-) -> list[str]:
-    """The commands that take columns of texts, of labels or of numbers, the likely ones first.
+def _no_score(columns: Columns, name: str, has_commands: bool) -> str:
+    """Why a column is not one of scores that seems to be: passed and failed among few other words, or objects.
 
-    ``words`` are columns of verdicts among the ``others``.
+    Yes, true, C and the like may be labels there.
     """
-    own = others if table.format_name == format_in(table.source) else []  # texts are read by the ending of the file
-    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns[name].lines, FEWEST_GROUPS)]
-    docs = [f"--docs FILE#{shlex.quote(name)}" for name in groups[:1]]
-    bare = all(style_of(columns[name].lines) in (LOWER, UPPER) for name in own if name.lower() in REFERENCES)
-    is_speech = bare and not {name.lower() for name in table.header}.isdisjoint(OF_UTTERANCES)
-    may_be = [name for name in own if name not in words and name.lower() not in (*MODELS, *PERHAPS_IDS)]
-    outputs = [name for name in may_be if not _are_labels(columns[name].lines, 1)]
-    texts, has_reference = _of_texts(
-        outputs if len(outputs) > 1 else may_be,
-        [*(["-m asr-wer"] if is_speech else []), *docs],
+    words = columns.words(name)
+    are_verdicts = len(words) <= MOST_CLASSES and _pass_and_fail(
+        word for word in words if len(word) > 3 and word.lower() not in TRUTH
     )
-    labels = [each for each in own if each not in groups and _are_labels(columns[each].lines)]
-    if any(each.lower() in GOLD for each in numbers):
-        labels = [each for each in numbers if _are_labels(table.floats(columns[each]))]
-    labels = [each for each in labels if {*map(str, columns[each].lines)} & {*map(str, columns[labels[0]].lines)}]
-    if len(labels) > 1 or (labels and labels[0].lower() in GOLD):
+    if are_verdicts or (not has_commands and isinstance(columns.all[name].lines[0], dict)):
+        try:
+            columns.table.numbers(columns.all[name], may_be_missing=True)
+        except InputError as error:
+            return str(error)
+    return ""
+
+
+def _of_columns(columns: Columns, numbers: Sequence[str]) -> list[str]:
+    """The commands that take columns of labels, of texts or of ``numbers``, the likely ones first."""
+    table, own, verdicts = columns.table, columns.of_own_format(), columns.verdicts
+    groups = [name for name in own if name.lower() in PASSAGES and _is_shared(columns.all[name].lines, FEWEST_GROUPS)]
+    docs = [f"--docs {_in('FILE', name)}" for name in groups[:1]]
+    labels = _labels(columns, [name for name in own if name not in groups], numbers)
+    if labels:
         files = {1: ["FILE", "BASELINE", "NEW"], 2: ["FILE", "FILE", "OTHER"]}.get(len(labels), ["FILE"] * len(labels))
-        named = zip(files, [*labels, *labels[-1:] * 2], strict=False)
-        by_label = _with_labels(*(f"{file}#{shlex.quote(each)}" for file, each in named))
-        texts, has_reference = [" ".join([by_label, *docs])], True
-        numbers = [each for each in numbers if each not in labels]
-    scores = _of_numbers(table, numbers, lacks)
-    # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
+        named = [_in(file, name) for file, name in zip(files, [*labels, *labels[-1:] * 2], strict=False)]
+        texts, has_reference = [" ".join([_with_labels(*named), *docs])], True
+    else:
+        texts, has_reference = _of_texts(columns, docs)
+    scores = _of_numbers(columns, [name for name in numbers if name not in labels])
     if scores and not has_reference and table.roles().get("system", "").lower() in MODELS:
-        return scores
-    return [*texts, *scores] if has_reference and table.format_name != "jsonl" else [*scores, *texts]
+        texts = []
+    # Without a reference, texts beside scores are what was asked and answered; a line of JSON has one answer.
+    first, then = (texts, scores) if has_reference and table.format_name != "jsonl" else (scores, texts)
+    # Beside times and the like, words are the scores.
+    if verdicts and not columns.damaged and not any(has_labels(table, columns.all[name]) for name in columns.numbers):
+        if not labels:
+            first = [*_of_numbers(columns, verdicts[:1]), *first]
+        elif len(verdicts) > 1 and not any(name.lower() in GOLD for name in verdicts):
+            first = [f"{BY_SCORES} METRIC {' '.join(_in('FILE', name) for name in verdicts)}", *first]
+    return [*first, *then]
 
 
-def _of_texts(names: Sequence[str], options: Sequence[str]) -> tuple[list[str], bool]:
+def _labels(columns: Columns, texts: Sequence[str], numbers: Sequence[str]) -> list[str]:
+    """The columns of labels of the same classes: of several systems, or one that is called like a reference."""
+    if any(name.lower() in GOLD for name in numbers):
+        labels = [name for name in numbers if name in columns.numbers and _are_labels(columns.numbers[name])]
+    else:
+        labels = [name for name in texts if _are_labels(columns.all[name].lines)]
+    labels = [name for name in labels if not {*columns.words(name)}.isdisjoint(columns.words(labels[0]))]
+    return labels if len(labels) > 1 or any(name.lower() in GOLD for name in labels) else []
+
+
+def _of_texts(columns: Columns, docs: Sequence[str]) -> tuple[list[str], bool]:
     """The commands for columns of texts, and whether one is called like a reference."""
+    own = columns.of_own_format()
+    may_be = [name for name in own if name not in columns.verdicts and name.lower() not in (*MODELS, *PERHAPS_IDS)]
+    outputs = [name for name in may_be if not _are_labels(columns.all[name].lines, 1)]
+    names = outputs if len(outputs) > 1 else may_be
     if len(names) < 2:
         return [], False
     references = [name for name in names if name.lower() in REFERENCES]
     systems = [name for name in names if name not in references and name.lower() not in (*ASKED, *PASSAGES)]
     if len(references) != 1 or not systems:
         return [*(COLUMNS if len(names) > 2 else OF_TWO_COLUMNS)], False
-    reference, *own = (f"FILE#{shlex.quote(name)}" for name in (*references, *systems))
-    other = [] if len(own) > 1 else [own[0].replace("FILE", "OTHER", 1)]
-    compared, scored = [reference, *own, *other, *options], [reference, own[-1], *options]
+    is_bare = style_of(columns.all[references[0]].lines) in (LOWER, UPPER)
+    is_speech = is_bare and not {name.lower() for name in columns.table.header}.isdisjoint(OF_UTTERANCES)
+    options = [*(["-m asr-wer"] if is_speech else []), *docs]
+    reference, *texts = (_in("FILE", name) for name in (*references, *systems))
+    other = [] if len(systems) > 1 else [_in("OTHER", systems[0])]
+    compared, scored = [reference, *texts, *other, *options], [reference, texts[-1], *options]
     return [f"reshuffle compare {' '.join(compared)}", f"reshuffle score {' '.join(scored)}"], True
 
 
@@ -683,71 +728,48 @@ def _span(numbers: Numbers) -> str:
     return ", ".join(filter(None, (span, f"mean {known.mean():.4g}" if len(values) > 1 else "", missing)))
 
 
-def _distinct(column: Column) -> list[str]:
-    """The values of a column, as texts, each once."""
-    return [*dict.fromkeys(str(value).strip() for value in column.lines)]
-
-
-def _are_verdicts(column: Column) -> bool:
-    """Whether a column has the words of two verdicts, such as yes and no."""
-    values = {GRADES.get(each.lower()) for each in _distinct(column)}
-    return len(_distinct(column)) == 2 and values == {0.0, 1.0}
-
-
-def _have_verdicts(column: Column) -> bool:
-    """Whether words such as passed and failed are among few others. Yes, true, C and the like may be labels there."""
-    values = {each.lower() for each in _distinct(column)}
-    numbers = {GRADES.get(word) for word in values - TRUTH.keys() if len(word) > 3}
-    return numbers >= {0.0, 1.0} and len(values) <= MOST_CLASSES
-
-
-def _of_numbers(table: Table, names: Sequence[str], lacks: bool) -> list[str]:
-    """The commands that take columns of numbers: scores of systems, or of one, or counts."""
+def _of_numbers(columns: Columns, names: Sequence[str]) -> list[str]:
+    """The commands that take columns of numbers: scores of systems, or of one."""
     if not names:
         return []
-    others = [name for name in names if not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))] or names
-    best = columns_of_scores(table, others)[:1] or others[:1]
+    table, lacks = columns.table, columns.lacks
+    scores = [name for name in names if not _number_runs(name)] or names
+    best = (columns_of_scores(table, scores) or scores)[0]
     system = table.roles().get("system", "")
     models = table.values(system) if system else ()
     run, _ = column_of_runs(table, models)
     ids = [] if run or models else table.ids() or []
-    problems = None
+    n_ids = len({*ids})
     # Answers are not code, and a few repeated rows are not samples.
-    if "correct" not in map(str.lower, table.header) and not len(ids) > len({*ids}) > len(ids) / 2:
+    if not run and "correct" not in map(str.lower, table.header) and not len(ids) > n_ids > len(ids) / 2:
         with contextlib.suppress(InputError):  # n and c may be other numbers
-            problems = problems_in("pass@1", table, None, None)
-    if problems is not None and not run:
-        several = len(problems.table("pass@1").systems) > 1
-        return _with_scores("pass@1", "FILE" if several else "FILE OTHER", lacks)
+            if problems := problems_in("pass@1", table, None, None):
+                several = len(problems.table("pass@1").systems) > 1
+                return _with_scores("pass@1", "FILE" if several else "FILE OTHER", lacks)
     if system.lower() in MODELS:
-        score = shlex.quote(best[0])
-        a, b = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]
-        of_runs = f"reshuffle runs --scores {score} --baseline {a} --system {b}"
-        return _with_scores(score, "FILE", lacks) + ([of_runs] if run else [])
-    one = _with_scores(shlex.quote(best[0]), "FILE OTHER", lacks)
-    if 0 < 2 * len({*ids}) <= len(ids):  # several rows of each id belong together
-        return [f"{each} --docs FILE#{shlex.quote(table.id_column(()) or '')}" for each in one]
-    if run and best:
-        return [*one, f"reshuffle runs --scores {shlex.quote(best[0])} --baseline FILE --system OTHER"]
-    if _n_systems(table.source) < 2 or len(others) < len(names):
-        found = one
-    else:
-        every = _with_scores("METRIC", "FILE", lacks)
-        found = [*one, *every] if table.format_name == "jsonl" else [*every, *one]
-    counts = [name for name in names if name.isidentifier() and _are_counts(table, name)]
-    counted_by = [] if lacks or len(counts) < 2 else [COUNTED.format(shlex.quote("ratio:{}/{}".format(*counts)))]
-    return [*found, *counted_by]
+        two = [f"FILE#{system}={shlex.quote(str(model))}" for model in dict.fromkeys(models)][:2]
+        return _with_scores(best, "FILE", lacks) + ([of_runs(best, two)] if run else [])
+    one = _with_scores(best, "FILE OTHER", lacks)
+    if 0 < 2 * n_ids <= len(ids):  # several rows of each id belong together
+        return [f"{each} --docs {_in('FILE', table.id_column(()) or '')}" for each in one]
+    if run:
+        return [*one, of_runs(best)]
+    if not len(scores) == len(names) > 1 or _n_systems(table.source) < 2:
+        return one
+    every = _with_scores("METRIC", "FILE", lacks)
+    return [*one, *every] if table.format_name == "jsonl" else [*every, *one]
 
 
-def _are_counts(table: Table, name: str) -> bool:
-    """Whether a column has whole numbers that are not all 0 or 1 and do not number runs or answers."""
-    values = table.floats(*table.columns([name]))
-    are_whole = bool((values >= 0).all() and (values == np.rint(values)).all())
-    return are_whole and values.max() > 1 and not (name.lower() in NUMBERS_OF_RUNS or names_runs(name))
+def _number_runs(name: str) -> bool:
+    """Whether numbers are those of runs and of answers, which are no scores."""
+    return name.lower() in ("step", "fold") or names_runs(name) is not None
 
 
-# Numbers of runs and of answers, which are neither scores nor counts.
-NUMBERS_OF_RUNS = ("step", "fold")
+def _in(file: str, name: str) -> str:
+    """A column of a file, as commands name it."""
+    return f"{file}#{shlex.quote(name)}"
+
+
 VOTES = ("reshuffle votes FILE", "reshuffle meta segments --judgments FILE --refs REF --systems FOLDER")
 OF_TEXTS = ("reshuffle compare FILE BASELINE NEW", "reshuffle compare REF FILE NEW", "reshuffle score REF FILE")
 SHOWN = ("reshuffle show FILE", "reshuffle verify FILE")
@@ -760,9 +782,7 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
     "utt2spk": ("reshuffle compare REF BASELINE NEW -m asr-wer --input-format kaldi --docs FILE",),
 }
 BY_SCORES = "reshuffle compare --scores"
-COUNTED = "reshuffle compare --counts {} FILE OTHER"
-# What a reference is called, and texts that are no outputs.
-REFERENCES = ("ref", "refs", "reference", "references")
+# Texts that are no outputs.
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
 # What is beside transcripts of speech.
 OF_UTTERANCES = ("speaker", "speaker_id", "utt_id", "utterance_id", "audio", "wav")

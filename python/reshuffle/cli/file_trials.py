@@ -8,7 +8,6 @@ import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from ..data.formats import LOGS
@@ -18,7 +17,7 @@ from ..errors import InputError, InputWarning, counted, listed
 from ..options.files import SetFiles
 from ..sets import SetData
 from .commands import compare_command, score_command
-from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, found_in
+from .file_kinds import BY_SCORES, REFERENCES, TABLE, TEXTS, Found, called_reference, found_in, gated, of_runs
 from .inputs.folders import files_of_tasks
 from .inputs.sets import checked_sets, given_files, read_sets
 from .inputs.test_set import Input
@@ -93,53 +92,68 @@ def found_together(found: Mapping[str, Sequence[Found]]) -> Found | None:
     if len(files) < 2:
         return None
     if all(each.kind == TEXTS.name for each in files.values()):
-        metrics = {
-            command.partition(" -m ")[2].partition(" --")[0] for each in files.values() for command in each.commands[:1]
-        }
-        return _news(_texts_together([*files], *(metrics if len(metrics) == 1 else ())), files)
-    if len(files) == 2 and (found_alike := _columns_alike(files)):
-        return _news(found_alike, files)
-    commands = [shlex.split(each.commands[0]) if each.commands else [] for each in files.values()]
+        together: Found | None = _texts_together(files)
+    else:
+        together = _columns_alike(files) or _scores_together(files)
+    before = {text for each in files.values() for text in each.watch}
+    return together and replace(together, watch=[text for text in together.watch if text not in before])
+
+
+def _read_together(kind: str, n: int, about: str, commands: Sequence[str], said: Tried) -> Found:
+    """What ``n`` files are together, with the commands if they can be read."""
+    watch = [*said.watch, *filter(None, [said.problem])]
+    return Found(about, "", () if said.problem else commands, kind=f"{kind} of {counted(n, 'system')}", watch=watch)
+
+
+def _texts_together(files: Mapping[str, Found]) -> Found:
+    """Texts, of which one may be called like a reference, and the metrics that suit each of them."""
+    metrics = {command.partition(" -m ")[2] for each in files.values() for command in each.commands[:1]}
+    metrics = {each.partition(" --")[0] for each in metrics}
+    flag = "".join(f" -m {each}" for each in metrics if each and len(metrics) == 1)
+    known = called_reference(files, (*REFERENCES, *GOLD) if "accuracy" in flag else REFERENCES)
+    systems = [file for file in files if file not in known]
+    said = tried(f"reshuffle score {shlex.join([*known, *systems])}{flag}")
+    said = said if known else said._replace(watch=())
+    command = "score" if len(systems) == 1 else "compare"
+    commands = [f"reshuffle {command} {shlex.join([*(known or ['REF']), *systems])}{flag}"]
+    return _read_together("outputs", len(systems), f"and the reference {known[0]}" if known else "", commands, said)
+
+
+def _columns_alike(files: Mapping[str, Found]) -> Found | None:
+    """Two tables, each with a reference and an output of one system in columns of the same names; else None."""
+    first, second = [*map(shlex.quote, files)][:2]
+    own = {file: "".join(each.commands[:1]) for file, each in files.items()}
+    commands = {command.replace(f" {shlex.quote(file)}#", " FILE#") for file, command in own.items()}
+    command = commands.pop()
+    if len(files) > 2 or commands or " OTHER#" not in command or " FILE#" not in command:
+        return None
+    command = command.replace(" FILE#", f" {first}#").replace(" OTHER#", f" {second}#")
+    return _read_together("outputs", 2, "the reference is that of the first", [command], tried(command))
+
+
+def _scores_together(files: Mapping[str, Found]) -> Found | None:
+    """Files of scores, each of one system; None if some file has no scores, or those of several."""
+    commands = [shlex.split("".join(each.commands[:1])) for each in files.values()]
     with contextlib.suppress(InputError):
         if files_of_tasks([*files]):  # each of which alone may look like a folder of systems
             commands = [[*words[:5], "OTHER", *words[5:]] for words in commands]
     if not all(" ".join(words[:3]) == BY_SCORES and words[5:6] == ["OTHER"] for words in commands):
         return None
     names = [words[3] for words in commands]
-    if len({*names}) > 1 and any("@" in name for name in names):  # which is no column
+    is_one = len({*names}) == 1
+    if not is_one and any("@" in name for name in names):  # which is no column
         return None
-    shown = [*files] if len({*names}) == 1 else [f"{file}#{name}" for file, name in zip(files, names, strict=True)]
+    shown = [file if is_one else f"{file}#{name}" for file, name in zip(files, names, strict=True)]
     missing = ["--missing", "pairwise"] if any("--missing" in words for words in commands) else []
     docs = commands[0][-2:] if all("--docs" in words for words in commands) else []
-    command = f"{BY_SCORES} {shlex.join([names[0] if len({*names}) == 1 else 'METRIC', *shown, *missing, *docs])}"
+    command = f"{BY_SCORES} {shlex.join([names[0] if is_one else 'METRIC', *shown, *missing, *docs])}"
     said = tried(command)
     if said.problem and not (in_common := tried(f"{command} --unmatched drop")).problem:
         said, command = in_common, f"{command} --unmatched drop"
-    watch = [*said.watch, *filter(None, [said.problem])]
-    how = "" if said.problem else _matched(files, said.watch)
-    gated = [f"{command.replace('compare', 'gate', 1)} --margin MARGIN"] if len(files) == 2 else []
-    have_runs = all(any(each.startswith("reshuffle runs ") for each in one.commands) for one in files.values())
-    systems = "".join(f" --system {shlex.quote(file)}" for file in shown[1:])
-    of_runs = [f"reshuffle runs --scores {shlex.quote(names[0])} --baseline {shlex.quote(shown[0])}{systems}"]
-    offered = [] if said.problem else [command, *gated, *(of_runs if have_runs and len({*names}) == 1 else ())]
-    return _news(Found(how, "", offered, kind=f"scores of {counted(len(files), 'system')}", watch=watch), files)
-
-
-def _columns_alike(files: Mapping[str, Found]) -> Found | None:
-    """Two tables, each with a reference and an output of one system in columns of the same names."""
-    (first, own), (second, other) = ((shlex.quote(file), each.commands[:1]) for file, each in files.items())
-    if not own or " OTHER#" not in own[0] or other != [each.replace(f" {first}#", f" {second}#") for each in own]:
-        return None
-    command = own[0].replace(" OTHER#", f" {second}#")
-    said = tried(command)
-    watch, offered = [*said.watch, *filter(None, [said.problem])], [] if said.problem else [command]
-    return Found("the reference is that of the first", "", offered, kind="outputs of 2 systems", watch=watch)
-
-
-def _news(together: Found, files: Mapping[str, Found]) -> Found:
-    """What has not been said of a single file already."""
-    before = {text for each in files.values() for text in each.watch}
-    return replace(together, watch=[text for text in together.watch if text not in before])
+    offered = [command, gated(command)] if len(files) == 2 else [command]
+    if is_one and all(any(each.startswith("reshuffle runs ") for each in one.commands) for one in files.values()):
+        offered.append(of_runs(names[0], [*map(shlex.quote, shown)]))
+    return _read_together("scores", len(files), "" if said.problem else _matched(files, said.watch), offered, said)
 
 
 def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
@@ -155,19 +169,3 @@ def _matched(files: Mapping[str, Found], said: Sequence[str]) -> str:
         return "" if said else "rows are matched by position"
     moved = [file for file, own in ids.items() if own != first and sorted(own or ()) == sorted(first)]
     return "rows are matched by id" + (f"; those of {listed(moved)} are in a different order" if moved else "")
-
-
-def _texts_together(files: Sequence[str], metrics: str = "") -> Found:
-    """Texts, of which one may be called like a reference, and the metrics that suit each of them."""
-    known_names = (*REFERENCES, *GOLD) if "accuracy" in metrics else REFERENCES
-    references = [file for file in files if Path(file).stem.casefold() in known_names]
-    known = references if len(references) == 1 else []
-    systems = [file for file in files if file not in known]
-    flag = f" -m {metrics}" if metrics else ""
-    said = tried(f"reshuffle score {shlex.join([*known, *systems])}{flag}")
-    watch = [*(said.watch if known else ()), *filter(None, [said.problem])]
-    command = "score" if len(systems) == 1 else "compare"
-    commands = [] if said.problem else [f"reshuffle {command} {shlex.join([*(known or ['REF']), *systems])}{flag}"]
-    kind = f"outputs of {counted(len(systems), 'system')}"
-    about = f"and the reference {known[0]}" if known else ""
-    return Found(about, "", commands, kind=kind, watch=watch)
