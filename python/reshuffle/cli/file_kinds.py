@@ -267,7 +267,8 @@ def _scores_in_folder(files: Sequence[str]) -> Found | None:
             for key, (own, metric) in zip(keys, named.items(), strict=True)
         )
         watch = [
-            f"scores of different names need a manifest (TOML), with such lines for each system: {'; '.join(lines)}"
+            "tasks with different metrics need a manifest (TOML) with these lines for each system, in place of SYSTEM: "
+            + "; ".join(lines)
         ]
     else:  # files of test sets
         both = command.replace(f" {shown} OTHER", " FILE OTHER")
@@ -583,7 +584,7 @@ def _damage(name: str, column: Column, row: int) -> str:
     cell = column.lines[row]
     if any(math.isnan(number_in(str(line))) for line in column.lines):
         return f"numbers in {name}, but {quoted(str(cell))} in segment {row + 1:,}"
-    return f"numbers as strings in {name}: scores are written without quotes, not as {json.dumps(cell)}"
+    return f"{name} has numbers in quotes: write them without, not as {json.dumps(cell)}"
 
 
 def _table(path: str) -> Found:
@@ -784,7 +785,7 @@ OF_FORMAT: Mapping[str, Sequence[str]] = {
 BY_SCORES = "reshuffle compare --scores"
 # Texts that are no outputs.
 ASKED = ("source", "src", "input", "question", "prompt", "instruction", "context", "passage")
-# What is beside transcripts of speech.
+# Columns found beside transcripts of speech.
 OF_UTTERANCES = ("speaker", "speaker_id", "utt_id", "utterance_id", "audio", "wav")
 # More columns of numbers are described together.
 MOST_SPANS = 6
