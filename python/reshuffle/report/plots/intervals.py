@@ -23,7 +23,7 @@ from .view import View
 MARKER, END = 3.2, 4.8
 # The height of a line of a key, as a multiple of the font size.
 KEY_LINE = 1.4
-# Lines of keys may be so many average letters longer than those of labels, which have some to spare.
+# How many average letters longer lines of keys may be than lines of labels, which have some to spare.
 SLACK = 4
 # Figures have room for so many lines of a key.
 MOST_LINES = 3
@@ -125,7 +125,7 @@ class Key:
         return replace(self, filled=filled, hollow=any(each.hollow for each in every))
 
     def lines(self, width: float) -> Sequence[Pieces]:
-        """The baseline and the markers, in lines of at most so many average letters."""
+        """The baseline and the markers, in lines of at most ``width`` average letters."""
         named = [(DIRECTIONS.get(color, ""), color) for color in self.filled]
         items: list[tuple[tuple[str, str], ...]] = [(("●", color), (f" {name}", INK)) for name, color in named]
         directed = any(name for name, _ in named)
@@ -149,7 +149,7 @@ class Said:
         return Said([*dict.fromkeys(item for each in (self, *others) for item in each.said)])
 
     def lines(self, width: float) -> Sequence[Pieces]:
-        """Lines of at most so many average letters, unless an item is longer."""
+        """Lines of at most ``width`` average letters, unless an item is longer."""
         lines: list[list[tuple[str, str]]] = []
         for item in self.said:
             # Spaces alone would be a text of another height.
@@ -179,7 +179,7 @@ class Below(AnnotationBbox):
 
 
 def draw_key(ax: Axes, key: Key | Said, width: float = math.inf, own: Sequence[Pieces] = ()) -> None:
-    """Write a key below the label of the axis, in lines of at most so many average letters.
+    """Write a key below the label of the axis, in lines of at most ``width`` average letters.
 
     ``own``: lines below it that stay if panels share the key.
     """
